@@ -1,0 +1,108 @@
+"""A dependency parser in which every word selects its head (Zhang, Cheng and Lapata, 2017).
+
+    import headwise
+
+    parser = headwise.load()
+    for sentence, parse in parser.annotate(headwise.read_conllu("text.conllu")):
+        print(sentence.text, end="")
+
+`READING_ORDER` is the architecture: a module imports only modules listed above it, and only those
+in `learn` import PyTorch.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headwise.config import DecodeConfig
+from headwise.errors import ConfigError, DataError, HeadwiseError, ModelError
+from headwise.version import VERSION
+from headwise.words.conllu import Malformed, read_conllu, read_sentences, write_conllu
+from headwise.words.sentence import Parse, Sentence, Word, sentence_from_words
+
+if TYPE_CHECKING:
+    from headwise.model.scorer import Precision
+    from headwise.parser import Parser
+
+__all__ = [
+    "READING_ORDER",
+    "ConfigError",
+    "DataError",
+    "DecodeConfig",
+    "HeadwiseError",
+    "Malformed",
+    "ModelError",
+    "Parse",
+    "Sentence",
+    "Word",
+    "__version__",
+    "load",
+    "read_conllu",
+    "read_sentences",
+    "sentence_from_words",
+    "write_conllu",
+]
+
+__version__ = VERSION
+READING_ORDER = (
+    "version",
+    "errors",
+    "config",
+    "words.sentence",
+    "words.files",
+    "words.conllu",
+    "words.vocab",
+    "words.encode",
+    "trees.tree",
+    "trees.chu_liu_edmonds",
+    "trees.eisner",
+    "trees.decode",
+    "model.bundle",
+    "model.scorer",
+    "parser",
+    "evaluate.punctuation",
+    "evaluate.pairs",
+    "evaluate.scores",
+    "evaluate.report",
+    "evaluate.significance",
+    "learn.vectors",
+    "learn.recurrent",
+    "learn.represent",
+    "learn.select",
+    "learn.pei",
+    "learn.label",
+    "learn.network",
+    "learn.scorer",
+    "learn.export",
+    "learn.data",
+    "learn.checkpoint",
+    "learn.loop",
+    "learn.recipe",
+    "cli.terminal",
+    "cli.parse",
+    "cli.train",
+    "cli.evaluate",
+    "cli.info",
+    "cli.main",
+    "__main__",
+)
+
+
+def load(
+    model: str | Path = "en",
+    *,
+    device: str = "cpu",
+    precision: "Precision" = "int8",
+    decode: DecodeConfig | None = None,
+) -> "Parser":
+    """Load a parser by the name or folder of its model.
+
+    On `cpu` it runs on ONNX Runtime; `cuda` needs `headwise[train]` and runs on PyTorch. `decode`
+    overrides the way of making trees that the model was saved with.
+    """
+    if device == "cpu":
+        from headwise.parser import load_parser
+
+        return load_parser(model, precision, decode)
+    from headwise.learn.scorer import load_torch_parser
+
+    return load_torch_parser(model, device, decode)

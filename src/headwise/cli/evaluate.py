@@ -1,0 +1,73 @@
+"""`headwise evaluate`."""
+
+import click
+
+from headwise.cli.terminal import examples
+from headwise.config import Format, Punctuation
+from headwise.evaluate.report import as_json, as_text
+from headwise.evaluate.scores import Scores, score
+from headwise.evaluate.significance import as_text as significance_as_text
+from headwise.evaluate.significance import paired_bootstrap
+from headwise.words.conllu import read_sentences
+
+
+@click.command(
+    epilog=examples(
+        "headwise evaluate gold.conllu parsed.conllu",
+        "headwise evaluate gold.conllu greedy.conllu repaired.conllu --punctuation ud",
+        "headwise evaluate --format json gold.conllu parsed.conllu",
+    )
+)
+@click.argument("gold")
+@click.argument("predicted")
+@click.argument("second", metavar="[PREDICTED2]", required=False)
+@click.option(
+    "--input",
+    "form",
+    type=click.Choice(["conllu", "conllx"]),
+    default="conllu",
+    show_default=True,
+)
+@click.option(
+    "--punctuation",
+    type=click.Choice(["none", "ptb", "conllx", "ud"]),
+    default="none",
+    show_default=True,
+    help="Words left out: none; ptb: gold XPOS in `` '' . , : PU; conllx: all characters are "
+    "Unicode punctuation; ud: gold UPOS is PUNCT.",
+)
+@click.option("--universal", is_flag=True, help="Compare labels up to the first colon only.")
+@click.option("--details", is_flag=True, help="Scores by relation and by sentence length, too.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Of the bootstrap.")
+@click.option(
+    "--format", "out_form", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
+def evaluate(
+    gold: str,
+    predicted: str,
+    second: str | None,
+    form: Format,
+    punctuation: Punctuation,
+    universal: bool,
+    details: bool,
+    seed: int,
+    out_form: str,
+) -> None:
+    """Score PREDICTED against GOLD; with PREDICTED2, test the difference (paired bootstrap).
+
+    Both files hold the same words. Greedy output shows the rate of trees before repair.
+    """
+
+    def scores_of(path: str) -> Scores:
+        pairs = read_sentences(gold, form), read_sentences(path, form)
+        return score(*pairs, rule=punctuation, universal_labels=universal)
+
+    first = scores_of(predicted)
+    if out_form == "json":
+        click.echo(as_json(first))
+    else:
+        click.echo(as_text(first, details))
+    if second is not None:
+        other = scores_of(second)
+        click.echo(as_json(other) if out_form == "json" else f"\n{as_text(other, details)}")
+        click.echo(f"\n{significance_as_text(paired_bootstrap(first, other, seed=seed))}")

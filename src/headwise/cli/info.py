@@ -1,0 +1,50 @@
+"""`headwise info`."""
+
+import click
+import msgspec
+
+from headwise.cli.terminal import examples
+from headwise.model.bundle import find_model, inside_models, load_bundle
+
+
+@click.command(
+    epilog=examples("headwise info en", "headwise info runs/paper-ewt-1", "headwise info")
+)
+@click.argument("model", required=False)
+@click.option("--format", "out_form", type=click.Choice(["text", "json"]), default="text")
+def info(model: str | None, out_form: str) -> None:
+    """Say what a model is, where it comes from and that its files are whole.
+
+    Without MODEL: name the models inside the package.
+    """
+    if model is None:
+        click.echo("\n".join(inside_models()))
+        return
+    bundle = load_bundle(find_model(model))
+    manifest = bundle.manifest
+    if out_form == "json":
+        click.echo(msgspec.json.format(msgspec.json.encode(manifest), indent=2))
+        return
+    vocab = bundle.vocab
+    rows = [
+        ("model", str(bundle.path)),
+        ("format", f"{manifest.format_version} (headwise {manifest.headwise_version})"),
+        ("tags", "none needed" if vocab.tag_column == "none" else vocab.tag_column.upper()),
+        (
+            "knows",
+            f"{len(vocab.words.strings):,} words, {len(vocab.tags.strings)} tags, "
+            f"{len(vocab.labels.strings)} labels",
+        ),
+        ("network", _settings(manifest.model)),
+        ("trees", _settings(manifest.decode)),
+        *((key, value) for key, value in manifest.provenance.items()),
+        *((key, f"{value:.2f}") for key, value in manifest.scores.items()),
+        *((name, f"{entry.size:,} bytes, whole") for name, entry in manifest.files.items()),
+    ]
+    width = max(len(key) for key, _ in rows)
+    click.echo("\n".join(f"{key:{width}}  {value}" for key, value in rows))
+
+
+def _settings(struct: msgspec.Struct) -> str:
+    pairs = msgspec.structs.asdict(struct).items()
+    return ", ".join(f"{key} {str(value).lower()}" for key, value in pairs if value != "")

@@ -1,0 +1,43 @@
+"""The `headwise` command: its subcommands, and what becomes of errors."""
+
+import os
+import sys
+
+import click
+
+from headwise.cli.evaluate import evaluate
+from headwise.cli.info import info
+from headwise.cli.parse import parse
+from headwise.cli.train import train
+from headwise.errors import HeadwiseError
+from headwise.version import VERSION
+
+
+class _Commands(click.Group):
+    """Turn our own errors into one message and exit 1."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except HeadwiseError as error:
+            click.echo(f"headwise: {error}", err=True)
+            ctx.exit(1)
+        except BrokenPipeError:
+            # The reader of our pipe went away; point stdout elsewhere so that exit can flush it.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(1)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(VERSION, prog_name="headwise")
+def main() -> None:
+    """A dependency parser in which every word selects its head.
+
+    Example: headwise parse text.conllu > parsed.conllu
+    """
+
+
+main.add_command(train)
+main.add_command(parse)
+main.add_command(evaluate)
+main.add_command(info)

@@ -1,0 +1,111 @@
+"""`headwise train`."""
+
+import shlex
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from headwise.cli.terminal import ProgressLine, duration, examples
+from headwise.config import Recipe, read_recipe
+from headwise.errors import ConfigError
+from headwise.version import VERSION
+
+if TYPE_CHECKING:
+    from headwise.learn.loop import StepReport
+
+Dtype = Literal["float32", "bfloat16"]
+
+
+@click.command(
+    epilog=examples(
+        "headwise train configs/paper-ewt.toml --train train.conllu.xz --dev dev.conllu.xz",
+        "headwise train configs/paper-ewt.toml --set model.hidden_size=150 --out runs/small",
+    )
+)
+@click.argument("config", type=click.Path(path_type=Path))
+@click.option("--train", "train_path", help="Treebank to learn from.")
+@click.option("--dev", "dev_path", help="Treebank to choose the best epoch on.")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="Folder of the run; the model is in OUT/model.  [default: runs/CONFIG-SEED]",
+)
+@click.option("--seed", type=int, help="Default: train.seed of the recipe.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="SECTION.KEY=VALUE", help="Change a setting."
+)
+@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
+@click.option(
+    "--precision",
+    type=click.Choice(["float32", "bfloat16"]),
+    default="float32",
+    show_default=True,
+)
+def train(
+    config: Path,
+    train_path: str | None,
+    dev_path: str | None,
+    out: Path | None,
+    seed: int | None,
+    settings: tuple[str, ...],
+    device: str,
+    precision: Dtype,
+) -> None:
+    """Train a parser by a recipe; run it again to go on after an interruption."""
+    flags = {"data.train": train_path, "data.dev": dev_path, "train.seed": seed}
+    given = [f"{key}={value}" for key, value in flags.items() if value is not None]
+    recipe = read_recipe(config, (*settings, *given))
+    folder = out or Path("runs") / f"{config.stem}-{recipe.train.seed}"
+    follow_run(recipe, folder, device, precision)
+    click.echo(f"model: {folder / 'model'}", err=True)
+
+
+def follow_run(recipe: Recipe, folder: Path, device: str, precision: Dtype) -> None:
+    """Drive a run to its end and show its reports."""
+    try:
+        from headwise.learn.loop import Device, StepReport
+        from headwise.learn.recipe import as_line, run
+        from headwise.learn.scorer import describe_device, pick_device
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"training needs {error.name}, which is not installed",
+            "pip install 'headwise[train]'",
+        ) from error
+    where = pick_device(device)
+    provenance = _provenance(recipe) | {"machine": describe_device(where)}
+    click.echo(f"training on {provenance['machine']} in {folder}", err=True)
+    progress = ProgressLine()
+    started = time.monotonic()
+    for report in run(recipe, folder, Device(where, precision), provenance):
+        if isinstance(report, StepReport):
+            progress.show(_state(report, time.monotonic() - started))
+        else:
+            progress.clear()
+            click.echo(as_line(report), err=True)
+            started = time.monotonic()
+    progress.clear()
+
+
+def _state(step: "StepReport", seconds: float) -> str:
+    share = step.n_done / step.n_batches
+    whole = seconds / share
+    left = whole * (1 - share + step.n_epochs - step.epoch)
+    return (
+        f"{step.phase} {step.epoch}/{step.n_epochs}  {share:4.0%}  loss {step.loss:.4f}  "
+        f"at most {duration(left)} left in this phase"
+    )
+
+
+def _provenance(recipe: Recipe) -> dict[str, str]:
+    return {
+        "command": shlex.join(["headwise", *sys.argv[1:]]),
+        "train": recipe.data.train,
+        "dev": recipe.data.dev,
+        "seed": str(recipe.train.seed),
+        "headwise": VERSION,
+    }

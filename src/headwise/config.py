@@ -1,0 +1,176 @@
+"""Settings, one frozen struct for each concern; the defaults are the paper's for English.
+
+TOML in, JSON out. An unknown key, a wrong type or an impossible value fails at load and names the
+file and the key. `Recipe` is a whole run, as `configs/*.toml` write it; no function below the
+command line takes more of it than the part it uses.
+"""
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from headwise.errors import ConfigError
+
+How = Literal["greedy", "chu-liu-edmonds", "eisner"]
+Decoder = Literal["greedy", "mst", "eisner"]
+Weights = Literal["log-probability", "probability"]
+Punctuation = Literal["none", "ptb", "conllx", "ud"]
+TagColumn = Literal["xpos", "upos", "none"]
+Format = Literal["conllu", "conllx"]
+
+Count = Annotated[int, Meta(ge=1, le=1_000_000)]
+Size = Annotated[int, Meta(ge=1, le=16_384)]
+Share = Annotated[float, Meta(ge=0.0, lt=1.0)]
+Rate = Annotated[float, Meta(gt=0.0, le=10.0)]
+
+
+class DataConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Where the trees are."""
+
+    train: str = ""
+    """Treebank to learn from; usually given by `--train`."""
+    dev: str = ""
+    """Treebank to choose the best epoch on; usually given by `--dev`."""
+    format: Format = "conllu"
+    """How the files are written: `conllu` or `conllx`."""
+    punctuation: Punctuation = "ptb"
+    """Words left out of the dev scores that choose an epoch: `none`, `ptb`, `conllx` or `ud`."""
+
+
+class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The network of Eq. 1-6 and the label network."""
+
+    representation: Literal["bilstm", "pei"] = "bilstm"
+    """What a word is represented by: `bilstm` (Eq. 1-4) or `pei` (a window of five words)."""
+    stacks: Literal["independent", "interleaved"] = "independent"
+    """Forward and backward LSTMs joined at the top only (the paper) or after every layer."""
+    word_size: Size = 300
+    """s: length of a word vector."""
+    tag_size: Size = 30
+    """q: length of a tag vector."""
+    hidden_size: Size = 300
+    """d: units of an LSTM in one direction; for `pei`, units of the hidden layer."""
+    layers: Annotated[int, Meta(ge=1, le=8)] = 2
+    """LSTMs on top of each other in one direction."""
+    label_size: Size = 800
+    """Units in each of the two hidden layers of the label network."""
+    tag_column: TagColumn = "xpos"
+    """The column that t_i is read from: `xpos`, `upos`, or `none` for a parser without tags."""
+    min_count: Count = 2
+    """Words seen fewer times in training become UNK."""
+    vectors: str = ""
+    """Pre-trained word vectors: GloVe or word2vec text, word2vec binary, or a folder (npz)."""
+
+
+class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How the heads are learned, Eq. 7."""
+
+    seed: Annotated[int, Meta(ge=0, lt=2**31)] = 123
+    """Same seed, same device, same model."""
+    batch_size: Count = 32
+    """Sentences in a batch."""
+    max_length: Count = 100
+    """Longer training sentences are left out (and counted aloud); parsing has no such limit."""
+    dropout: Share = 0.35
+    """Share of the inputs of each LSTM layer (for `pei`: of the window) set to zero at each word."""
+    recurrent_dropout: Share = 0.1
+    """Share of the candidate cell updates set to zero; for `pei`, of the hidden units of pairs."""
+    init: Rate = 0.1
+    """Every parameter starts uniform in [-init, init]."""
+    clip: Rate = 5.0
+    """The gradient is scaled down to this norm."""
+    adam_epochs: Annotated[int, Meta(ge=1, le=10_000)] = 15
+    """At most so many epochs of Adam."""
+    adam_rate: Rate = 0.001
+    """Learning rate of Adam."""
+    sgd_epochs: Annotated[int, Meta(ge=0, le=10_000)] = 10
+    """Then at most so many epochs of plain SGD from the best epoch; 0 for none."""
+    sgd_rate: Rate = 0.001
+    """Learning rate of SGD."""
+    patience: Count = 1
+    """A phase ends after so many epochs in a row without a better dev UAS."""
+    window: Count = 20
+    """Batches that are sorted by length together after shuffling."""
+
+
+class LabelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How the labels are learned, on gold heads (end of Sec. 3.2)."""
+
+    joint: bool = False
+    """Also while the heads are learned, in one loss; the paper learns labels afterwards only."""
+    epochs: Annotated[int, Meta(ge=1, le=10_000)] = 20
+    """Epochs of AdaGrad; the one with the best dev LAS on repaired trees is kept."""
+    rate: Rate = 0.01
+    """Learning rate of AdaGrad."""
+    batch_size: Count = 256
+    """Arcs in a batch."""
+    input_dropout: Share = 0.05
+    """Share of the features set to zero."""
+    hidden_dropout: Share = 0.5
+    """Share of the hidden units set to zero."""
+
+
+class DecodeConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How head distributions become trees, Sec. 3.3."""
+
+    decoder: Decoder = "mst"
+    """`greedy` (Eq. 8), `mst` (repair by Chu-Liu-Edmonds) or `eisner` (projective trees)."""
+    single_root: bool = False
+    """Exactly one word hangs on ROOT; the paper has no such constraint."""
+    weights: Weights = "log-probability"
+    """Arc weights in repair: `log-probability` (authors' code) or `probability` (the paper)."""
+
+
+class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A whole training run."""
+
+    data: DataConfig = DataConfig()
+    model: ModelConfig = ModelConfig()
+    train: TrainConfig = TrainConfig()
+    label: LabelConfig = LabelConfig()
+    decode: DecodeConfig = DecodeConfig()
+
+
+def read_recipe(path: Path, settings: tuple[str, ...] = ()) -> Recipe:
+    """Read a TOML recipe and lay `section.key=value` settings over it.
+
+    A value is read as TOML where it can be (`0.2`, `true`, `"x"`) and as a plain string otherwise.
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}", "see configs/ for recipes") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not TOML: {error}") from error
+    for setting in settings:
+        _lay_over(table, setting)
+    return convert(table, Recipe, str(path))
+
+
+def _lay_over(table: dict[str, Any], setting: str) -> None:
+    name, equals, value = setting.partition("=")
+    section, dot, key = name.strip().partition(".")
+    if not equals or not dot or not isinstance(table.get(section, {}), dict):
+        raise ConfigError(
+            f"--set {setting}: not of the form section.key=value",
+            "for example: --set train.dropout=0.2",
+        )
+    try:
+        parsed = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        parsed = value
+    table.setdefault(section, {})[key] = parsed
+
+
+T = TypeVar("T")
+
+
+def convert(table: object, kind: type[T], where: str) -> T:
+    """Turn plain tables into a struct, or say which key of `where` is at fault."""
+    try:
+        return msgspec.convert(table, kind)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{where}: {error}", "docs/configuration.md lists every key") from error

@@ -1,0 +1,63 @@
+"""Gold and predicted sentences side by side, in order; they must hold the same words.
+
+Trees can be compared word by word only if both sides have the same tokens, so the first place
+where they differ ends the evaluation with a message that names both files. What to count in a pair
+is left to `scores`.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
+
+from headwise.errors import DataError
+from headwise.words.sentence import Sentence
+
+_HINT = "the gold and the predicted file must be the same text in the same tokenisation"
+
+
+def pair_sentences(
+    gold: Iterable[Sentence], predicted: Iterable[Sentence]
+) -> Iterator[tuple[Sentence, Sentence]]:
+    """Pair the sentences that have words, or say where the two sides part."""
+    gold_end = predicted_end = "its start"
+    pairs = zip_longest(filter(len, gold), filter(len, predicted))
+    for number, (one, other) in enumerate(pairs, 1):
+        if one is None:
+            raise _no_partner(other, number, gold_end)
+        if other is None:
+            raise _no_partner(one, number, predicted_end)
+        _require_same_words(one, other)
+        gold_end, predicted_end = _end_of(one), _end_of(other)
+        yield one, other
+
+
+def _end_of(sentence: Sentence) -> str:
+    return f"{sentence.source}:{sentence.first_line + len(sentence.lines) - 1}"
+
+
+def _no_partner(sentence: Sentence, number: int, end: str) -> DataError:
+    return DataError(
+        f"sentence {number} has no partner: the other file ends at {end}",
+        sentence.source,
+        sentence.first_line,
+        _HINT,
+    )
+
+
+def _require_same_words(gold: Sentence, predicted: Sentence) -> None:
+    if len(gold) != len(predicted):
+        raise DataError(
+            f"the sentence has {len(gold)} words here and {len(predicted)} "
+            f"in {predicted.source}:{predicted.first_line}",
+            gold.source,
+            gold.first_line,
+            _HINT,
+        )
+    for position, (one, other) in enumerate(zip(gold.words, predicted.words, strict=True), 1):
+        if one.form != other.form:
+            raise DataError(
+                f"word {position} is '{one.form[:40]}' here and '{other.form[:40]}' "
+                f"in {predicted.source}:{predicted.line_of(position)}",
+                gold.source,
+                gold.line_of(position),
+                _HINT,
+            )

@@ -1,0 +1,112 @@
+"""Scores for people and for programs: an aligned table, and JSON.
+
+Both leave out the counts of single sentences, which only `significance` reads.
+"""
+
+from collections.abc import Sequence
+from dataclasses import fields
+
+import msgspec
+
+from headwise.evaluate.scores import Scores
+
+_N_DECIMALS = 4
+_LEFT_OUT = {
+    "none": "every word counts",
+    "ptb": "without the gold tags `` '' . , : PU",
+    "conllx": "without words made of punctuation characters only",
+    "ud": "without the gold tag PUNCT",
+}
+
+
+def as_json(scores: Scores) -> bytes:
+    """Write scores as JSON, percentages to four decimals; a bin without scored words has null."""
+    plain = {
+        field.name: getattr(scores, field.name)
+        for field in fields(scores)
+        if field.name != "per_sentence"
+    }
+    data = msgspec.json.encode(_rounded(msgspec.to_builtins(plain)))
+    return msgspec.json.format(data, indent=2) + b"\n"
+
+
+def _rounded(value: object) -> object:
+    if isinstance(value, float):
+        return round(value, _N_DECIMALS)
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(item) for item in value]
+    return value
+
+
+def as_text(scores: Scores, details: bool) -> str:
+    """Write scores as plain tables, the headline first.
+
+    Args:
+        scores: what to show.
+        details: add a table of the relations and one of the sentence lengths.
+    """
+    parts = [_headline(scores), _trees(scores), _scope(scores)]
+    if details:
+        parts += [_relation_table(scores), _length_table(scores)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _headline(scores: Scores) -> str:
+    rows = [
+        ("UAS", _number(scores.uas), "words with the right head"),
+        ("LAS", _number(scores.las), "words with the right head and label"),
+        ("Labels", _number(scores.label_accuracy), "words with the right label"),
+        ("UEM", _number(scores.uem), "sentences with all heads right"),
+        ("LEM", _number(scores.lem), "sentences with all heads and labels right"),
+    ]
+    return _table(rows, "<><")
+
+
+def _trees(scores: Scores) -> str:
+    rows = [
+        ("Trees", _number(scores.tree_rate), "sentences whose predicted heads form a tree"),
+        ("Projective", _number(scores.projective_rate), "a tree without crossing arcs"),
+        ("One root", _number(scores.single_root_rate), "a tree with one word on ROOT"),
+    ]
+    return _table(rows, "<><")
+
+
+def _scope(scores: Scores) -> str:
+    labels = "up to the first ':'" if scores.universal_labels else "in full"
+    return (
+        f"{scores.n_words} words in {scores.n_sentences} sentences, "
+        f"{_LEFT_OUT[scores.punctuation]}; labels compared {labels}."
+    )
+
+
+def _relation_table(scores: Scores) -> str:
+    rows = [("Relation", "Words", "UAS", "LAS", "Precision", "F1")]
+    for relation in scores.relations:
+        figures = (relation.uas, relation.las, relation.precision, relation.f1)
+        uas, las, precision, f1 = map(_number, figures)
+        rows.append((relation.label, str(relation.count), uas, las, precision, f1))
+    return _table(rows, "<>>>>>")
+
+
+def _length_table(scores: Scores) -> str:
+    rows = [("Length up to", "Sentences", "Words", "UAS", "LAS")]
+    for bin_ in scores.lengths:
+        counts = (str(bin_.last_length), str(bin_.n_sentences), str(bin_.n_words))
+        rows.append((*counts, _number(bin_.uas), _number(bin_.las)))
+    return _table(rows, ">>>>>")
+
+
+def _number(percent: float | None) -> str:
+    return "-" if percent is None else f"{percent:.2f}"
+
+
+def _table(rows: Sequence[Sequence[str]], sides: str) -> str:
+    """Align columns to the left `<` or the right `>`, two spaces apart."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        columns = zip(row, sides, widths, strict=True)
+        lines.append("  ".join(f"{cell:{side}{width}}" for cell, side, width in columns).rstrip())
+    return "\n".join(lines)

@@ -1,0 +1,245 @@
+"""The figures of Sec. 4: UAS, LAS, exact match, and where they come from.
+
+The figures of a treebank are shares of its words or of its sentences, never means over sentences.
+Which words count is left to `punctuation`, which sentences belong together to `pairs`, tables to
+`report`, and comparing two parsers to `significance`.
+"""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.config import Punctuation
+from headwise.errors import DataError
+from headwise.evaluate.pairs import pair_sentences
+from headwise.evaluate.punctuation import is_punctuation
+from headwise.trees.tree import is_projective, is_tree
+from headwise.words.sentence import Sentence
+
+IntArray: TypeAlias = NDArray[np.int32]
+Outcome: TypeAlias = tuple[str, str, bool]
+"""Of one scored word: its gold label, its predicted label, and whether its head is right."""
+
+SCORED, HEADS, HEADS_AND_LABELS, LABELS = range(4)
+"""Columns of `Scores.per_sentence`."""
+_LENGTH, _TREE, _PROJECTIVE, _SINGLE_ROOT = range(4, 8)
+_N_COLUMNS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class RelationScore:
+    """How well the words with one gold label fare, in percent.
+
+    `las` is the recall of the label with the right head; `precision` is the share of words given
+    this label that have it in the gold tree, on the right head; `f1` is their harmonic mean.
+    """
+
+    label: str
+    count: int
+    uas: float
+    las: float
+    precision: float
+    f1: float
+
+
+@dataclass(frozen=True, slots=True)
+class LengthScore:
+    """How well the sentences of one bin of Figure 3 fare, in percent; None without scored words.
+
+    `last_length` is the length, all words counted, of the longest sentence in the bin.
+    """
+
+    last_length: int
+    n_sentences: int
+    n_words: int
+    uas: float | None
+    las: float | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """What `score` found, in percent where it is not a count.
+
+    `n_words` are the scored ones. The three rates are of the predicted heads, over all words.
+    `per_sentence` is int32 [n_sentences, 4]: scored words, and of these the ones with the right
+    head, the right head and label, the right label. Compared by identity, because of the array.
+    """
+
+    n_sentences: int
+    n_words: int
+    punctuation: Punctuation
+    universal_labels: bool
+    uas: float
+    las: float
+    label_accuracy: float
+    uem: float
+    lem: float
+    tree_rate: float
+    projective_rate: float
+    single_root_rate: float
+    relations: tuple[RelationScore, ...]
+    lengths: tuple[LengthScore, ...]
+    per_sentence: IntArray
+
+
+def score(
+    gold: Iterable[Sentence],
+    predicted: Iterable[Sentence],
+    rule: Punctuation = "none",
+    universal_labels: bool = False,
+    n_bins: int = 10,
+) -> Scores:
+    """Compare predicted trees with gold ones.
+
+    Blocks of lines without a word (blank lines, comments) are no sentences and are passed over. A
+    sentence without scored words counts as an exact match.
+
+    Args:
+        gold: sentences with HEAD and DEPREL; punctuation is told by these.
+        predicted: the same sentences in the same order.
+        rule: which words to leave out.
+        universal_labels: compare labels up to the first `:` only, `nmod` for `nmod:poss`.
+        n_bins: bins for the scores by length, fewer if there are fewer sentences.
+    """
+    if n_bins < 1:
+        raise ValueError(f"n_bins is {n_bins}; at least 1 is needed")
+    cells = array("i")
+    outcomes: Counter[Outcome] = Counter()
+    for gold_sentence, predicted_sentence in pair_sentences(gold, predicted):
+        found = _compare(gold_sentence, predicted_sentence, rule, universal_labels)
+        outcomes.update(found)
+        cells.extend(_count(found))
+        cells.extend(_describe(predicted_sentence))
+    table = np.array(cells, np.int32).reshape(-1, _N_COLUMNS)  # [n_sentences, 8]
+    if not table[:, SCORED].any():
+        raise _nothing_to_score(len(table), rule)
+    return _summarise(table, outcomes, (rule, universal_labels), n_bins)
+
+
+def _compare(
+    gold: Sentence, predicted: Sentence, rule: Punctuation, universal_labels: bool
+) -> list[Outcome]:
+    """Give the outcome of each scored word, in order."""
+    heads = zip(gold.gold_heads(), predicted.gold_heads(), strict=True)
+    words = zip(gold.words, predicted.words, is_punctuation(gold, rule), heads, strict=True)
+    return [
+        (
+            _label(one.deprel, universal_labels),
+            _label(other.deprel, universal_labels),
+            gold_head == predicted_head,
+        )
+        for one, other, left_out, (gold_head, predicted_head) in words
+        if not left_out
+    ]
+
+
+def _label(deprel: str, universal: bool) -> str:
+    return deprel.partition(":")[0] if universal else deprel
+
+
+def _count(found: list[Outcome]) -> tuple[int, int, int, int]:
+    """Make a row of `per_sentence`."""
+    return (
+        len(found),
+        sum(is_right for _, _, is_right in found),
+        sum(is_right and one == other for one, other, is_right in found),
+        sum(one == other for one, other, _ in found),
+    )
+
+
+def _describe(predicted: Sentence) -> tuple[int, bool, bool, bool]:
+    """Give the length of a sentence, and whether its heads are a tree of each kind."""
+    heads = np.array([0, *predicted.gold_heads()], np.int32)  # [N+1]
+    tree = is_tree(heads)
+    n_roots = np.count_nonzero(heads[1:] == 0)
+    return len(predicted), tree, tree and is_projective(heads), tree and bool(n_roots == 1)
+
+
+def _nothing_to_score(n_sentences: int, rule: Punctuation) -> DataError:
+    if n_sentences == 0:
+        return DataError("no sentences to score", "the gold file", hint="is the file empty?")
+    return DataError(
+        f"no words to score: all are punctuation under the rule '{rule}'",
+        "the gold file",
+        hint="choose another rule, or none",
+    )
+
+
+def _summarise(
+    table: IntArray, outcomes: Counter[Outcome], settings: tuple[Punctuation, bool], n_bins: int
+) -> Scores:
+    """Turn counts into percentages; `table` is [n_sentences, 8]."""
+    n_sentences = len(table)
+    sums = table.sum(axis=0, dtype=np.int64).tolist()
+    n_words = sums[SCORED]
+    all_heads = int(np.count_nonzero(table[:, HEADS] == table[:, SCORED]))
+    all_right = int(np.count_nonzero(table[:, HEADS_AND_LABELS] == table[:, SCORED]))
+    rule, universal_labels = settings
+    return Scores(
+        n_sentences=n_sentences,
+        n_words=n_words,
+        punctuation=rule,
+        universal_labels=universal_labels,
+        uas=_percent(sums[HEADS], n_words),
+        las=_percent(sums[HEADS_AND_LABELS], n_words),
+        label_accuracy=_percent(sums[LABELS], n_words),
+        uem=_percent(all_heads, n_sentences),
+        lem=_percent(all_right, n_sentences),
+        tree_rate=_percent(sums[_TREE], n_sentences),
+        projective_rate=_percent(sums[_PROJECTIVE], n_sentences),
+        single_root_rate=_percent(sums[_SINGLE_ROOT], n_sentences),
+        relations=_relations(outcomes),
+        lengths=_lengths(table, n_bins),
+        per_sentence=table[:, : LABELS + 1].copy(),
+    )
+
+
+def _relations(outcomes: Counter[Outcome]) -> tuple[RelationScore, ...]:
+    """Score each gold label, the most frequent first and ties in alphabetical order."""
+    gold: Counter[str] = Counter()
+    predicted: Counter[str] = Counter()
+    heads: Counter[str] = Counter()
+    both: Counter[str] = Counter()
+    for (label, predicted_label, head_is_right), n in outcomes.items():
+        gold[label] += n
+        predicted[predicted_label] += n
+        heads[label] += n * head_is_right
+        both[label] += n * (head_is_right and label == predicted_label)
+    return tuple(
+        RelationScore(
+            label=label,
+            count=count,
+            uas=_percent(heads[label], count),
+            las=_percent(both[label], count),
+            precision=_percent(both[label], predicted[label]) if predicted[label] else 0.0,
+            f1=_percent(2 * both[label], count + predicted[label]),
+        )
+        for label, count in sorted(gold.items(), key=lambda item: (-item[1], item[0]))
+    )
+
+
+def _lengths(table: IntArray, n_bins: int) -> tuple[LengthScore, ...]:
+    """Sort sentences by length and cut them into bins of (nearly) equal count, as in Figure 3."""
+    order = np.argsort(table[:, _LENGTH], kind="stable")
+    bins = []
+    for chosen in np.array_split(order, min(n_bins, len(table))):
+        n_words, heads, both = table[chosen, :LABELS].sum(axis=0, dtype=np.int64).tolist()
+        bins.append(
+            LengthScore(
+                last_length=int(table[chosen[-1], _LENGTH]),
+                n_sentences=len(chosen),
+                n_words=n_words,
+                uas=_percent(heads, n_words) if n_words else None,
+                las=_percent(both, n_words) if n_words else None,
+            )
+        )
+    return tuple(bins)
+
+
+def _percent(part: int, whole: int) -> float:
+    return 100.0 * part / whole

@@ -1,0 +1,1 @@
+"""Learning, Eq. 1-7: the only part of headwise that imports PyTorch."""

@@ -1,0 +1,115 @@
+"""A run on disk, so that a kill at any moment loses one epoch at most.
+
+One safetensors file holds the weights, the best weights so far and the optimiser, with the
+progress of the run as JSON in its header; it is replaced by a rename. There is no state of a
+random generator in it: every epoch draws from its own seed (`learn.loop`), so that a run that was
+resumed and one that never stopped are the same.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from headwise.errors import ModelError
+from headwise.words.files import whole_file
+
+Phase = Literal["adam", "sgd", "label"]
+FILE = "checkpoint.safetensors"
+DAMAGED = "remove it to start anew"
+
+
+class EpochReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What an epoch gave; dev scores are percentages, without punctuation by the recipe's rule."""
+
+    phase: Phase
+    epoch: int
+    loss: float
+    dev_uas: float
+    dev_las: float | None = None
+    """On repaired trees; known once labels are trained."""
+    tree_rate: float
+    """Dev sentences whose greedy heads form a tree."""
+    is_best: bool
+    seconds: float
+
+
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a run has come."""
+
+    recipe: bytes
+    """The recipe as JSON; a checkpoint goes on only under the recipe it was started with."""
+    phase: Phase = "adam"
+    epoch: int = 0
+    """Epochs done in this phase."""
+    best_score: float = -1.0
+    n_worse: int = 0
+    """Epochs in a row without a better score."""
+    finished: bool = False
+    history: list[EpochReport] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """Progress and the tensors that go with it."""
+
+    progress: Progress
+    weights: Mapping[str, Tensor]
+    best: Mapping[str, Tensor]
+    optimiser: Mapping[str, Tensor]
+
+
+def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint whole."""
+    tensors = {
+        f"{part}/{name}": tensor.detach().cpu().contiguous()
+        for part in ("weights", "best", "optimiser")
+        for name, tensor in getattr(checkpoint, part).items()
+    }
+    progress = msgspec.json.encode(checkpoint.progress).decode()
+    data = safetensors.torch.save(tensors, {"progress": progress})
+    with whole_file(folder / FILE) as stream:
+        stream.write(data)
+
+
+def load_checkpoint(folder: Path) -> Checkpoint | None:
+    """Read the checkpoint of a run, None if it has none yet."""
+    path = folder / FILE
+    if not path.exists():
+        return None
+    parts: dict[str, dict[str, Tensor]] = {"weights": {}, "best": {}, "optimiser": {}}
+    try:
+        with safetensors.safe_open(path, "pt") as stored:
+            progress = msgspec.json.decode((stored.metadata() or {})["progress"], type=Progress)
+            for key in stored.keys():  # noqa: SIM118 (not a dict)
+                part, _, name = key.partition("/")
+                parts[part][name] = stored.get_tensor(key)
+    except (safetensors.SafetensorError, KeyError, msgspec.MsgspecError, OSError) as error:
+        raise ModelError(f"{path}: not a checkpoint: {error}", DAMAGED) from error
+    return Checkpoint(progress, parts["weights"], parts["best"], parts["optimiser"])
+
+
+def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """Flatten the state of an optimiser: `parameter number/name`."""
+    state = optimiser.state_dict()["state"]
+    return {
+        f"{number}/{name}": torch.as_tensor(value)
+        for number, values in state.items()
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+def restore_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+    """Put flattened state back."""
+    state: dict[int, dict[str, Tensor]] = {}
+    for key, tensor in tensors.items():
+        number, _, name = key.partition("/")
+        state.setdefault(int(number), {})[name] = tensor
+    optimiser.load_state_dict({**optimiser.state_dict(), "state": state})

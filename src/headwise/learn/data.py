@@ -1,0 +1,85 @@
+"""Treebanks ready to learn from: read, checked, numbered."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from headwise.config import DataConfig, Format, ModelConfig, Punctuation, TrainConfig
+from headwise.errors import ConfigError, DataError
+from headwise.evaluate.punctuation import is_punctuation
+from headwise.trees.tree import is_tree
+from headwise.words.conllu import read_sentences
+from headwise.words.encode import BoolArray, Encoded, Gold, encode, encode_gold, require_tags
+from headwise.words.sentence import Sentence
+from headwise.words.vocab import Vocab, build_vocab
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Sentences as arrays; `scored[i]` bool [N+1] marks the words that count in scores."""
+
+    encoded: list[Encoded]
+    gold: list[Gold]
+    scored: list[BoolArray]
+
+    @property
+    def n_words(self) -> int:
+        """Count words, ROOT left out."""
+        return sum(len(sentence) - 1 for sentence in self.encoded)
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """Train and dev with the vocabulary of train; `n_too_long` training sentences were left out."""
+
+    vocab: Vocab
+    train: Examples
+    dev: Examples
+    n_too_long: int
+
+
+def load_data(data: DataConfig, model: ModelConfig, train: TrainConfig) -> Data:
+    """Read the treebanks of a recipe."""
+    train_sentences = _read_trees(data.train, data.format, "train")
+    dev_sentences = _read_trees(data.dev, data.format, "dev")
+    vocab = build_vocab(train_sentences, model.tag_column, model.min_count)
+    short = [s for s in train_sentences if len(s) <= train.max_length]
+    if not short:
+        raise ConfigError(
+            f"no training sentence has at most {train.max_length} words",
+            "--set train.max_length=...",
+        )
+    return Data(
+        vocab,
+        _examples(short, vocab, data.punctuation),
+        _examples(dev_sentences, vocab, data.punctuation),
+        len(train_sentences) - len(short),
+    )
+
+
+def _read_trees(source: str, form: Format, role: str) -> list[Sentence]:
+    if not source:
+        raise ConfigError(f"no {role} treebank", f"--{role} FILE, or data.{role} in the recipe")
+    sentences = [sentence for sentence in read_sentences(source, form) if len(sentence)]
+    if not sentences:
+        raise DataError("no sentences", source)
+    for sentence in sentences:
+        if not is_tree(np.array([0, *sentence.gold_heads()], np.int32)):
+            raise DataError(
+                "the heads of this sentence form no tree (a cycle, or a word that is its own head)",
+                sentence.source,
+                sentence.first_line,
+                "mend the tree or take the sentence out",
+            )
+    return sentences
+
+
+def _examples(sentences: Sequence[Sentence], vocab: Vocab, rule: Punctuation) -> Examples:
+    for sentence in sentences:
+        require_tags(sentence, vocab)
+    return Examples(
+        [encode(sentence, vocab) for sentence in sentences],
+        [encode_gold(sentence, vocab) for sentence in sentences],
+        [np.array([False, *(not p for p in is_punctuation(s, rule))]) for s in sentences],
+    )

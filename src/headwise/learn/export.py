@@ -1,0 +1,256 @@
+"""The trained network as ONNX graphs, in float32 and int8, and as a model folder.
+
+Three graphs, one for each step of the paper, so that the runtime can cut between them:
+
+    represent   words, tags [N+1] -> states, inputs, heads, dependents [N+1, .]   (Eq. 1-4)
+    select      dependents [n, k], heads [N+1, k], rows [n] -> log P_head [n, N+1]  (Eq. 5-6)
+    label       states, inputs [N+1, .], words and chosen heads [M] -> log-probabilities [M, R]
+
+`represent` and `label` are matrix products and become int8; `select` is a sum and a tanh for each
+pair of words, which int8 would not make faster, and stays in float32.
+"""
+
+import copy
+import logging
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import onnx
+import onnxruntime as ort
+import safetensors.torch
+import torch
+from onnxruntime.quantization import QuantType, quantize_dynamic
+from torch import Tensor, nn
+from torch.export import Dim
+from torch.nn import functional
+
+from headwise.learn.label import arc_features
+from headwise.learn.network import Network
+from headwise.learn.represent import BiLstm
+from headwise.learn.select import head_log_probs
+from headwise.model.bundle import SELECT, VOCAB, WEIGHTS, Description, write_bundle
+from headwise.words.vocab import Vocab, vocab_to_json
+
+OPSET = 20
+
+
+class _OnnxLstm(nn.Module):
+    """One LSTM layer as one node of ONNX; the exporter would unroll it to a fixed length.
+
+    PyTorch has the gates in the order input, forget, cell, output; ONNX: input, output, forget,
+    cell. The initial states are zero in both.
+    """
+
+    def __init__(self, lstm: nn.LSTM) -> None:
+        super().__init__()
+        self.size = lstm.hidden_size
+        over_inputs, over_hidden, *biases = (
+            torch.cat([part.detach().chunk(4)[gate] for gate in (0, 3, 1, 2)])
+            for part in lstm.parameters()
+        )
+        self.over_inputs = nn.Parameter(over_inputs[None])  # [1, 4d, k]
+        self.over_hidden = nn.Parameter(over_hidden[None])  # [1, 4d, d]
+        self.bias = nn.Parameter(torch.cat(biases)[None])  # [1, 8d]
+
+    def forward(self, inputs: Tensor) -> tuple[Tensor]:
+        """Run over inputs [1, T, k]: states [1, T, d]."""
+        outputs = torch.onnx.ops.symbolic(
+            "LSTM",
+            [inputs.transpose(0, 1), self.over_inputs, self.over_hidden, self.bias],
+            {"hidden_size": self.size},
+            dtype=inputs.dtype,
+            shape=[inputs.shape[1], 1, inputs.shape[0], self.size],
+            version=OPSET,
+        )  # [T, 1, 1, d]
+        return (outputs[:, 0].transpose(0, 1),)
+
+
+def _with_onnx_lstms(network: Network) -> Network:
+    """Copy a network with each LSTM replaced by its ONNX form."""
+    copied = copy.deepcopy(network)
+    if isinstance(copied.represent, BiLstm):
+        for stack in (copied.represent.forward_stack, copied.represent.backward_stack):
+            for i, lstm in enumerate(stack):
+                assert isinstance(lstm, nn.LSTM)
+                stack[i] = _OnnxLstm(lstm)
+    return copied
+
+
+class _Int8Embedding(nn.Module):
+    """An embedding table in int8 with one scale for each row: a quarter of the size."""
+
+    def __init__(self, table: nn.Embedding) -> None:
+        super().__init__()
+        weight = table.weight.detach()  # [ids, s]
+        scale = weight.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / 127  # [ids, 1]
+        self.register_buffer("values", (weight / scale).round().to(torch.int8))
+        self.register_buffer("scale", scale)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Look up ids [1, N+1]: float [1, N+1, s]."""
+        values = functional.embedding(ids, self.get_buffer("values")).float()
+        return values * functional.embedding(ids, self.get_buffer("scale"))
+
+
+def _with_int8_tables(network: Network) -> Network:
+    """Copy a network with its embedding tables in int8."""
+    copied = copy.deepcopy(network)
+    for name, table in list(copied.inputs.named_children()):
+        assert isinstance(table, nn.Embedding)
+        setattr(copied.inputs, name, _Int8Embedding(table))
+    return copied
+
+
+class _Represent(nn.Module):
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, words: Tensor, tags: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        inputs = self.network.inputs(words[None], tags[None])
+        states = self.network.represent(inputs, None)
+        heads, dependents = self.network.select.project(states)
+        return states[0], inputs[0], heads[0], dependents[0]
+
+
+class _Select(nn.Module):
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, dependents: Tensor, heads: Tensor, rows: Tensor) -> Tensor:
+        scores = self.network.select(dependents[None], heads[None], rows)
+        return head_log_probs(scores, None)[0]
+
+
+class _Label(nn.Module):
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, states: Tensor, inputs: Tensor, words: Tensor, chosen: Tensor) -> Tensor:
+        log_probs: Tensor = self.network.label(arc_features(states, inputs, words, chosen))
+        return log_probs
+
+
+def export_model(network: Network, vocab: Vocab, description: Description, path: Path) -> None:
+    """Write a model folder: graphs in both precisions, vocabulary, weights."""
+    network.eval()
+    slim = _with_int8_tables(network)
+    files = {
+        VOCAB: vocab_to_json(vocab),
+        WEIGHTS: safetensors.torch.save(network.state_dict()),
+        "represent.float32.onnx": export_represent(network),
+        "represent.int8.onnx": quantise(export_represent(slim)),
+        SELECT: export_select(network),
+        "label.float32.onnx": export_label(network),
+    }
+    files["label.int8.onnx"] = quantise(files["label.float32.onnx"])
+    write_bundle(path, description, files)
+
+
+def export_represent(network: Network) -> bytes:
+    """Trace Eq. 1-4, and what `select` needs of it."""
+    slots = Dim("slots")
+    words = torch.ones(7, dtype=torch.int32)
+    tags = words.clone()  # two inputs: the exporter would merge one tensor given twice
+    return _trace(
+        _Represent(_with_onnx_lstms(network)),
+        {"words": words, "tags": tags},
+        {"words": {0: slots}, "tags": {0: slots}},
+        ["states", "inputs", "heads", "dependents"],
+    )
+
+
+def export_select(network: Network) -> bytes:
+    """Trace Eq. 5-6 for a block of dependents and all heads."""
+    slots, block = Dim("slots"), Dim("block")
+    states = torch.zeros(1, 7, network.represent.size)
+    with torch.no_grad():
+        heads, dependents = network.select.project(states)
+    rows = torch.arange(5, dtype=torch.int32)
+    return _trace(
+        _Select(network),
+        {"dependents": dependents[0, :5], "heads": heads[0], "rows": rows},
+        {"dependents": {0: block}, "heads": {0: slots}, "rows": {0: block}},
+        ["head_log_probs"],
+    )
+
+
+def export_label(network: Network) -> bytes:
+    """Trace the label network for any number of arcs."""
+    slots, arcs = Dim("slots"), Dim("arcs")
+    states = torch.zeros(7, network.represent.size)
+    inputs = torch.zeros(7, network.inputs.size)
+    words = torch.arange(5, dtype=torch.int32)
+    return _trace(
+        _Label(network),
+        {"states": states, "inputs": inputs, "words": words, "chosen": words.clone()},
+        {"states": {0: slots}, "inputs": {0: slots}, "words": {0: arcs}, "chosen": {0: arcs}},
+        ["label_log_probs"],
+    )
+
+
+def _trace(
+    module: nn.Module,
+    example: dict[str, Tensor],
+    free: dict[str, dict[int, Dim]],
+    outputs: list[str],
+) -> bytes:
+    with _quiet():
+        program = torch.onnx.export(
+            module.eval(),
+            kwargs=example,
+            dynamic_shapes=free,
+            input_names=list(example),
+            output_names=outputs,
+            opset_version=OPSET,
+            dynamo=True,
+            verbose=False,
+        )
+    assert program is not None
+    return _fold_constants(program.model_proto.SerializeToString())
+
+
+def _fold_constants(graph: bytes) -> bytes:
+    """Let ONNX Runtime compute once what does not depend on the input; int8 needs constants."""
+    with tempfile.TemporaryDirectory() as folder:
+        folded = Path(folder) / "folded.onnx"
+        options = ort.SessionOptions()
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_BASIC
+        options.optimized_model_filepath = str(folded)
+        options.log_severity_level = 3
+        ort.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+        return folded.read_bytes()
+
+
+def quantise(graph: bytes) -> bytes:
+    """Store the matrices of LSTMs and products as int8, one scale for each output."""
+    model = onnx.load_from_string(graph)
+    del model.graph.value_info[:]  # shapes that no longer hold once a product is rewritten
+    with tempfile.TemporaryDirectory() as folder, _quiet():
+        target = Path(folder) / "int8.onnx"
+        quantize_dynamic(
+            model,
+            target,
+            op_types_to_quantize=["LSTM", "MatMul"],
+            per_channel=True,
+            weight_type=QuantType.QInt8,
+        )
+        return target.read_bytes()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the exporter's own remarks out of a user's terminal; errors still come through."""
+    previous = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(previous)

@@ -1,0 +1,256 @@
+"""Epochs as generators: they train, and report every few batches.
+
+Each epoch seeds PyTorch and draws its order from (seed, phase, epoch) alone. That is what makes a
+run the same whether or not it was interrupted, and lets checkpoints do without generator states.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from headwise.config import LabelConfig, TrainConfig
+from headwise.learn.checkpoint import Phase
+from headwise.learn.data import Examples
+from headwise.learn.label import arc_features, label_loss
+from headwise.learn.network import Network
+from headwise.learn.scorer import TorchScorer, to_device
+from headwise.learn.select import head_loss
+from headwise.model.scorer import Selection
+from headwise.trees.decode import greedy
+from headwise.trees.tree import is_tree
+from headwise.words.encode import IntArray, make_batch, pad, windowed_batches
+from headwise.words.vocab import N_SPECIALS, PAD
+
+REPORT_EVERY = 20
+"""Batches between two reports; a report waits for the GPU."""
+Dtype = Literal["float32", "bfloat16"]
+
+
+@dataclass(frozen=True, slots=True)
+class StepReport:
+    """How far an epoch has come."""
+
+    phase: Phase
+    epoch: int
+    n_done: int
+    n_batches: int
+    loss: float
+    n_epochs: int = 0
+    """Epochs that this phase has at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """Where to compute, and in which precision."""
+
+    where: torch.device
+    dtype: Dtype = "float32"
+
+    def autocast(self) -> torch.autocast:
+        """Compute in bfloat16 where that is asked for."""
+        enabled = self.dtype == "bfloat16"
+        return torch.autocast(self.where.type, torch.bfloat16, enabled=enabled)
+
+
+def seed_epoch(seed: int, phase: Phase, epoch: int) -> np.random.Generator:
+    """Seed everything that this epoch draws."""
+    sequence = np.random.SeedSequence([seed, ("adam", "sgd", "label").index(phase), epoch])
+    torch.manual_seed(int(sequence.generate_state(1)[0]))
+    return np.random.default_rng(sequence)
+
+
+@dataclass(frozen=True, slots=True)
+class Treebank:
+    """A treebank on the device as a whole, so that a batch is a selection and not a transfer.
+
+    `words`, `tags`, `heads` and `labels` are [S, N+1] for the longest sentence, `lengths` [S];
+    heads are -1 for ROOT and padding. `host_lengths` are the same lengths as plain numbers.
+    """
+
+    words: Tensor
+    tags: Tensor
+    heads: Tensor
+    labels: Tensor
+    lengths: Tensor
+    host_lengths: list[int]
+
+
+def put_on_device(examples: Examples, device: torch.device) -> Treebank:
+    """Move a treebank to the device."""
+    batch = make_batch(examples.encoded)
+    heads = pad([gold.heads for gold in examples.gold], -1)
+    heads[:, 0] = -1
+    labels = pad([gold.labels for gold in examples.gold])
+    words, tags, heads_there, labels_there, lengths = to_device(
+        device, batch.words, batch.tags, heads, labels, batch.lengths
+    )
+    return Treebank(words, tags, heads_there, labels_there, lengths, batch.lengths.tolist())
+
+
+def train_heads(
+    network: Network,
+    optimiser: torch.optim.Optimizer,
+    treebank: Treebank,
+    config: TrainConfig,
+    at: tuple[Phase, int],
+    device: Device,
+    joint: bool,
+) -> Iterator[StepReport]:
+    """Train the head distributions for one epoch, Eq. 7; `at` is the phase and the epoch.
+
+    With `joint` the labels of the gold arcs are learned in the same loss.
+    """
+    rng = seed_epoch(config.seed, *at)
+    lengths = treebank.host_lengths
+    batches = list(windowed_batches(lengths, config.batch_size, config.window, rng))
+    order = torch.tensor([i for batch in batches for i in batch], device=device.where)
+    parameters = network.parameters_of("all" if joint else "heads")
+    losses = []
+    network.train()
+    for n_done, (numbers, chosen) in enumerate(
+        zip(batches, torch.split(order, [len(batch) for batch in batches]), strict=True), 1
+    ):
+        longest = max(lengths[i] for i in numbers)
+        loss = _heads_loss(network, treebank, chosen, longest, device, joint)
+        _step(loss, optimiser, parameters, config.clip)
+        losses.append(loss.detach())
+        if n_done % REPORT_EVERY == 0 or n_done == len(batches):
+            mean = torch.stack(losses).mean().item()
+            yield StepReport(*at, n_done, len(batches), mean)
+
+
+def _heads_loss(
+    network: Network,
+    treebank: Treebank,
+    chosen: Tensor,
+    longest: int,
+    device: Device,
+    joint: bool,
+) -> Tensor:
+    words, tags, heads = (
+        part[chosen, :longest] for part in (treebank.words, treebank.tags, treebank.heads)
+    )
+    with device.autocast():
+        log_probs, states, inputs = network(words, tags, treebank.lengths[chosen])
+        loss = head_loss(log_probs, heads)
+        if joint:
+            labels = treebank.labels[chosen, :longest]
+            loss = loss + _labels_loss(network, states, inputs, heads, labels)
+    return loss
+
+
+def _labels_loss(
+    network: Network, states: Tensor, inputs: Tensor, heads: Tensor, labels: Tensor
+) -> Tensor:
+    """Give the loss of the labels of gold arcs, summed over words and divided by sentences."""
+    n_sentences, n_slots = heads.shape
+    starts = torch.arange(n_sentences, device=heads.device)[:, None] * n_slots
+    dependents = (starts + torch.arange(n_slots, device=heads.device)).flatten()
+    of = (starts + heads.clamp(min=0)).flatten()
+    arcs = arc_features(states.flatten(0, 1), inputs.flatten(0, 1), dependents, of)
+    targets = torch.where(heads < 0, PAD, labels).flatten()
+    return label_loss(network.label(arcs), targets) / n_sentences
+
+
+def _step(
+    loss: Tensor, optimiser: torch.optim.Optimizer, parameters: list[nn.Parameter], clip: float
+) -> None:
+    optimiser.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    nn.utils.clip_grad_norm_(parameters, clip)
+    optimiser.step()
+
+
+@dataclass(frozen=True, slots=True)
+class Arcs:
+    """All arcs of a treebank with frozen features.
+
+    `states` [K, 2d] and `inputs` [K, s+q] of all slots; `dependents`, `heads` and `labels` [M].
+    """
+
+    states: Tensor
+    inputs: Tensor
+    dependents: Tensor
+    heads: Tensor
+    labels: Tensor
+
+
+def collect_arcs(network: Network, examples: Examples, device: torch.device) -> Arcs:
+    """Run the trained network over a treebank once and keep what the label network reads."""
+    selections = TorchScorer(network, device).select(examples.encoded)
+    starts = np.cumsum([0, *(len(sentence) for sentence in examples.encoded)])[:-1]
+    dependents = [
+        start + np.arange(1, len(s)) for start, s in zip(starts, examples.encoded, strict=True)
+    ]
+    heads = [start + gold.heads[1:] for start, gold in zip(starts, examples.gold, strict=True)]
+    labels = [gold.labels[1:] for gold in examples.gold]
+    return Arcs(
+        torch.cat([selection.features[0] for selection in selections]),
+        torch.cat([selection.features[1] for selection in selections]),
+        *to_device(device, *(np.concatenate(part) for part in (dependents, heads, labels))),
+    )
+
+
+def train_labels(
+    network: Network,
+    optimiser: torch.optim.Optimizer,
+    arcs: Arcs,
+    config: LabelConfig,
+    at: tuple[int, int],
+) -> Iterator[StepReport]:
+    """Train the label network for one epoch on gold arcs; `at` is the seed and the epoch."""
+    seed, epoch = at
+    rng = seed_epoch(seed, "label", epoch)
+    order = torch.from_numpy(rng.permutation(len(arcs.labels))).to(arcs.labels.device)
+    batches = torch.split(order, config.batch_size)
+    losses = []
+    network.train()
+    for n_done, chosen in enumerate(batches, 1):
+        features = arc_features(
+            arcs.states, arcs.inputs, arcs.dependents[chosen], arcs.heads[chosen]
+        )
+        loss = label_loss(network.label(features), arcs.labels[chosen]) / len(chosen)
+        optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+        losses.append(loss.detach())
+        if n_done % (REPORT_EVERY * 10) == 0 or n_done == len(batches):
+            yield StepReport(
+                "label", epoch, n_done, len(batches), torch.stack(losses).mean().item()
+            )
+
+
+def score_heads(selections: Sequence[Selection], examples: Examples) -> tuple[float, float]:
+    """Score greedy heads: UAS of the words that count, and the share of trees, in percent."""
+    chosen = [greedy(selection.head_log_probs) for selection in selections]
+    right = [
+        (heads == gold.heads)[scored]
+        for heads, gold, scored in zip(chosen, examples.gold, examples.scored, strict=True)
+    ]
+    n_trees = sum(is_tree(heads) for heads in chosen)
+    return _percent(np.concatenate(right)), 100 * n_trees / len(chosen)
+
+
+def score_labels(
+    scorer: TorchScorer,
+    selections: Sequence[Selection],
+    heads: Sequence[IntArray],
+    examples: Examples,
+) -> float:
+    """Score labelled arcs of given trees: LAS of the words that count, in percent."""
+    right = []
+    for log_probs, chosen, gold, scored in zip(
+        scorer.label(selections, heads), heads, examples.gold, examples.scored, strict=True
+    ):
+        labels = log_probs.argmax(1) + N_SPECIALS
+        both = (chosen[1:] == gold.heads[1:]) & (labels == gold.labels[1:])
+        right.append(both[scored[1:]])
+    return _percent(np.concatenate(right))
+
+
+def _percent(right: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> float:
+    return 100 * float(right.mean()) if len(right) else 0.0

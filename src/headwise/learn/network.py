@@ -1,0 +1,96 @@
+"""The whole network: inputs (Eq. 3), representation (Eq. 1-4), selection (Eq. 5-6), labels."""
+
+import torch
+from torch import Tensor, nn
+
+from headwise.config import LabelConfig, ModelConfig, TrainConfig
+from headwise.learn.label import Labeller
+from headwise.learn.pei import PeiSelector, Window
+from headwise.learn.represent import BiLstm, Inputs
+from headwise.learn.select import AdditiveSelector, head_log_probs
+from headwise.words.vocab import Vocab
+
+PAIR_BYTES = 2**30
+"""Size of the largest array of word pairs when no gradient is kept."""
+
+
+class Network(nn.Module):
+    """Words and tags in; head distributions and label distributions out."""
+
+    def __init__(self, config: ModelConfig, vocab: Vocab) -> None:
+        """Build the parts that the config names."""
+        super().__init__()
+        self.inputs = Inputs(config, len(vocab.words), len(vocab.tags))
+        self.represent: BiLstm | Window
+        self.select: AdditiveSelector | PeiSelector
+        if config.representation == "bilstm":
+            self.represent = BiLstm(config, self.inputs.size)
+            self.select = AdditiveSelector(self.represent.size)
+        else:
+            self.represent = Window(self.inputs.size)
+            self.select = PeiSelector(self.represent.size, config.hidden_size)
+        feature_size = self.represent.size + self.inputs.size
+        self.label = Labeller(feature_size, config.label_size, len(vocab.labels))
+
+    def forward(
+        self, words: Tensor, tags: Tensor, lengths: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Select heads for ids [B, N+1].
+
+        Returns log P_head [B, N+1, N+1], the states a [B, N+1, 2d] and the inputs x [B, N+1, s+q].
+        """
+        inputs = self.inputs(words, tags)
+        states = self.represent(inputs, lengths)
+        heads, dependents = self.select.project(states)
+        rows = torch.arange(words.shape[1], device=words.device)
+        if torch.is_grad_enabled():
+            scores = self.select(dependents, heads, rows)
+        else:
+            scores = self._score_in_blocks(dependents, heads, rows)
+        return head_log_probs(scores, lengths), states, inputs
+
+    def _score_in_blocks(self, dependents: Tensor, heads: Tensor, rows: Tensor) -> Tensor:
+        """Score all pairs without an array of more than PAIR_BYTES."""
+        n_rows = max(1, PAIR_BYTES // (4 * heads.numel()))
+        blocks = [
+            self.select(dependents[:, start : start + n_rows], heads, rows[start : start + n_rows])
+            for start in range(0, len(rows), n_rows)
+        ]
+        return torch.cat(blocks, dim=1)
+
+    def set_dropout(self, train: TrainConfig, label: LabelConfig) -> None:
+        """Set the shares that are dropped in training; none is at parse time."""
+        self.represent.dropout = train.dropout
+        if isinstance(self.represent, BiLstm):
+            self.represent.recurrent_dropout = train.recurrent_dropout
+        if isinstance(self.select, PeiSelector):
+            self.select.dropout = train.recurrent_dropout
+        self.label.input_dropout = label.input_dropout
+        self.label.hidden_dropout = label.hidden_dropout
+
+    def parameters_of(self, part: str) -> list[nn.Parameter]:
+        """Name the parameters that a phase trains: `heads` (Eq. 7), `labels` or `all`."""
+        return [
+            parameter
+            for name, parameter in self.named_parameters()
+            if part == "all" or name.startswith("label.") == (part == "labels")
+        ]
+
+
+def initialise(network: Network, scale: float, seed: int) -> None:
+    """Draw every parameter uniformly from [-scale, scale], the same on every device."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            drawn = torch.rand(parameter.shape, generator=generator)
+            parameter.copy_((2 * drawn - 1) * scale)
+
+
+def freeze_vectors(network: Network, table: Tensor, found: Tensor) -> None:
+    """Put pre-trained vectors into W_e; rows that were found never change, the others learn."""
+    weight = network.inputs.word.weight
+    found = found.to(weight.device)
+    with torch.no_grad():
+        weight[found] = table.to(weight.device)[found]
+    learned = (~found)[:, None].to(weight.dtype)
+    weight.register_hook(lambda gradient: gradient * learned)  # type: ignore[no-untyped-call]

@@ -1,0 +1,281 @@
+"""The paper's recipe, Sec. 4.2: Adam, then SGD from the best epoch, then labels; and resume.
+
+    adam   at most 15 epochs, until greedy dev UAS stops rising
+    sgd    from the best epoch, at most 10 more, likewise
+    label  20 epochs of AdaGrad on gold heads; the best dev LAS on repaired trees stays
+
+`run` is a generator: whoever drives it sees every report and may stop at any time; the checkpoint
+in the run's folder goes on from the last whole epoch.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import monotonic
+
+import msgspec
+import torch
+from torch import Tensor, nn
+
+from headwise.config import Recipe
+from headwise.errors import ConfigError
+from headwise.learn.checkpoint import (
+    Checkpoint,
+    EpochReport,
+    Phase,
+    Progress,
+    load_checkpoint,
+    optimiser_tensors,
+    restore_optimiser,
+    save_checkpoint,
+)
+from headwise.learn.data import Data, load_data
+from headwise.learn.export import export_model
+from headwise.learn.loop import (
+    Device,
+    StepReport,
+    collect_arcs,
+    put_on_device,
+    score_heads,
+    score_labels,
+    train_heads,
+    train_labels,
+)
+from headwise.learn.network import Network, freeze_vectors, initialise
+from headwise.learn.scorer import TorchScorer
+from headwise.learn.vectors import read_vectors
+from headwise.model.bundle import Description
+from headwise.trees.decode import decode_batch
+from headwise.words.files import whole_file
+
+Report = StepReport | EpochReport
+Steps = Callable[[torch.optim.Optimizer, int], Iterator[StepReport]]
+Score = Callable[[], tuple[float, float | None, float]]
+
+
+@dataclass(slots=True)
+class Run:
+    """A run under way: what is fixed, and the three things that change."""
+
+    recipe: Recipe
+    data: Data
+    device: Device
+    folder: Path
+    network: Network
+    best: dict[str, Tensor]
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class PhasePlan:
+    """One phase: its optimiser, what an epoch does, and how dev is scored.
+
+    `score` gives UAS, LAS (None before labels) and the tree rate; the phase is driven by LAS where
+    there is one, by UAS otherwise.
+    """
+
+    name: Phase
+    n_epochs: int
+    patience: int
+    optimiser: torch.optim.Optimizer
+    steps: Steps
+    score: Score
+
+
+def run(
+    recipe: Recipe, folder: Path, device: Device, provenance: dict[str, str]
+) -> Iterator[Report]:
+    """Train a parser in `folder`, going on where an earlier run of the same recipe stopped.
+
+    Leaves the model in `folder/model`, and `recipe.json`, `metrics.json` and `log.txt` beside it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    state = start(recipe, folder, device)
+    if state.progress.finished and (folder / "model").exists():
+        return
+    phases: list[tuple[Phase, MakePlan]] = [
+        ("adam", _plan_adam),
+        ("sgd", _plan_sgd),
+        ("label", _plan_label),
+    ]
+    names = [name for name, _ in phases]
+    for name, make_plan in phases[names.index(state.progress.phase) :]:
+        yield from _run_phase(state, name, make_plan)
+    last = [report for report in state.progress.history if report.is_best][-1]
+    scores = {"dev_uas": last.dev_uas, "dev_las": last.dev_las or 0.0}
+    description = Description(recipe.model, recipe.decode, provenance, scores)
+    export_model(state.network.cpu(), state.data.vocab, description, folder / "model")
+    state.progress = msgspec.structs.replace(state.progress, finished=True)
+    _save(state, {})
+
+
+def start(recipe: Recipe, folder: Path, device: Device) -> Run:
+    """Load the data and build the network, from the checkpoint in `folder` if there is one."""
+    data = load_data(recipe.data, recipe.model, recipe.train)
+    network = Network(recipe.model, data.vocab)
+    initialise(network, recipe.train.init, recipe.train.seed)
+    network.set_dropout(recipe.train, recipe.label)
+    network.to(device.where)
+    if recipe.model.vectors:
+        path = Path(recipe.model.vectors)
+        table, found = read_vectors(path, data.vocab.words, recipe.model.word_size)
+        freeze_vectors(network, torch.from_numpy(table), torch.from_numpy(found))
+    encoded = msgspec.json.encode(recipe)
+    checkpoint = load_checkpoint(folder)
+    if checkpoint is None:
+        with whole_file(folder / "recipe.json") as stream:
+            stream.write(msgspec.json.format(encoded, indent=2) + b"\n")
+        return Run(recipe, data, device, folder, network, _copy(network), Progress(recipe=encoded))
+    if checkpoint.progress.recipe != encoded:
+        raise ConfigError(
+            f"{folder}: holds a run of another recipe", "choose another --out, or remove it"
+        )
+    network.load_state_dict(checkpoint.weights)
+    return Run(recipe, data, device, folder, network, dict(checkpoint.best), checkpoint.progress)
+
+
+MakePlan = Callable[[Run], PhasePlan]
+
+
+def _run_phase(state: Run, name: Phase, make_plan: MakePlan) -> Iterator[Report]:
+    if state.progress.phase != name:
+        _enter(state, name)
+    plan = make_plan(state)
+    if state.progress.epoch:
+        checkpoint = load_checkpoint(state.folder)
+        assert checkpoint is not None
+        restore_optimiser(plan.optimiser, checkpoint.optimiser)
+    while state.progress.epoch < plan.n_epochs and state.progress.n_worse < plan.patience:
+        started = monotonic()
+        epoch = state.progress.epoch + 1
+        loss = 0.0
+        for step in plan.steps(plan.optimiser, epoch):
+            loss = step.loss
+            yield replace(step, n_epochs=plan.n_epochs)
+        yield _finish_epoch(state, plan, loss, started)
+    state.network.load_state_dict(state.best)
+
+
+def _enter(state: Run, name: Phase) -> None:
+    """Begin a phase: SGD goes on from the best score of Adam, labels have a score of their own."""
+    best_score = state.progress.best_score if name == "sgd" else -1.0
+    state.progress = msgspec.structs.replace(
+        state.progress, phase=name, epoch=0, n_worse=0, best_score=best_score
+    )
+
+
+def _finish_epoch(state: Run, plan: PhasePlan, loss: float, started: float) -> EpochReport:
+    uas, las, tree_rate = plan.score()
+    score = uas if las is None else las
+    progress = state.progress
+    is_best = score > progress.best_score
+    if is_best:
+        state.best = _copy(state.network)
+    report = EpochReport(
+        phase=plan.name,
+        epoch=progress.epoch + 1,
+        loss=loss,
+        dev_uas=uas,
+        dev_las=las,
+        tree_rate=tree_rate,
+        is_best=is_best,
+        seconds=monotonic() - started,
+    )
+    state.progress = msgspec.structs.replace(
+        progress,
+        epoch=progress.epoch + 1,
+        best_score=max(score, progress.best_score),
+        n_worse=0 if is_best else progress.n_worse + 1,
+        history=[*progress.history, report],
+    )
+    _save(state, optimiser_tensors(plan.optimiser))
+    return report
+
+
+def _save(state: Run, optimiser: dict[str, Tensor]) -> None:
+    weights = state.network.state_dict()
+    save_checkpoint(state.folder, Checkpoint(state.progress, weights, state.best, optimiser))
+    history = state.progress.history
+    with whole_file(state.folder / "metrics.json") as stream:
+        stream.write(msgspec.json.format(msgspec.json.encode(history), indent=1) + b"\n")
+    with whole_file(state.folder / "log.txt") as stream:
+        stream.write("".join(f"{as_line(report)}\n" for report in history).encode())
+
+
+def as_line(report: EpochReport) -> str:
+    """Write what an epoch gave on one line."""
+    las = "" if report.dev_las is None else f"  LAS {report.dev_las:.2f}"
+    best = "  best" if report.is_best else ""
+    return (
+        f"{report.phase:5} {report.epoch:2}  loss {report.loss:.4f}  dev UAS {report.dev_uas:.2f}"
+        f"{las}  trees {report.tree_rate:.1f}%  {report.seconds:.1f} s{best}"
+    )
+
+
+def _copy(network: Network) -> dict[str, Tensor]:
+    return {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}
+
+
+def _plan_adam(state: Run) -> PhasePlan:
+    rate = state.recipe.train.adam_rate
+    optimiser = torch.optim.Adam(_trained_with_heads(state), lr=rate)
+    return _plan_heads(state, "adam", state.recipe.train.adam_epochs, optimiser)
+
+
+def _plan_sgd(state: Run) -> PhasePlan:
+    rate = state.recipe.train.sgd_rate
+    optimiser = torch.optim.SGD(_trained_with_heads(state), lr=rate)
+    return _plan_heads(state, "sgd", state.recipe.train.sgd_epochs, optimiser)
+
+
+def _trained_with_heads(state: Run) -> list[nn.Parameter]:
+    return state.network.parameters_of("all" if state.recipe.label.joint else "heads")
+
+
+def _plan_heads(
+    state: Run, name: Phase, n_epochs: int, optimiser: torch.optim.Optimizer
+) -> PhasePlan:
+    recipe, dev = state.recipe, state.data.dev
+    scorer = TorchScorer(state.network, state.device.where)
+    treebank = put_on_device(state.data.train, state.device.where)
+
+    def steps(optimiser: torch.optim.Optimizer, epoch: int) -> Iterator[StepReport]:
+        return train_heads(
+            state.network,
+            optimiser,
+            treebank,
+            recipe.train,
+            (name, epoch),
+            state.device,
+            recipe.label.joint,
+        )
+
+    def score() -> tuple[float, float | None, float]:
+        uas, tree_rate = score_heads(scorer.select(dev.encoded), dev)
+        return uas, None, tree_rate
+
+    return PhasePlan(name, n_epochs, recipe.train.patience, optimiser, steps, score)
+
+
+def _plan_label(state: Run) -> PhasePlan:
+    recipe, dev = state.recipe, state.data.dev
+    arcs = collect_arcs(state.network, state.data.train, state.device.where)
+    scorer = TorchScorer(state.network, state.device.where)
+    selections = scorer.select(dev.encoded)
+    uas, tree_rate = score_heads(selections, dev)
+    matrices = [selection.head_log_probs for selection in selections]
+    decode = recipe.decode
+    trees = decode_batch(matrices, decode.decoder, decode.single_root, decode.weights)
+    heads = [tree.heads for tree in trees]
+
+    def steps(optimiser: torch.optim.Optimizer, epoch: int) -> Iterator[StepReport]:
+        return train_labels(
+            state.network, optimiser, arcs, recipe.label, (recipe.train.seed, epoch)
+        )
+
+    def score() -> tuple[float, float | None, float]:
+        return uas, score_labels(scorer, selections, heads, dev), tree_rate
+
+    optimiser = torch.optim.Adagrad(state.network.parameters_of("labels"), lr=recipe.label.rate)
+    n_epochs = recipe.label.epochs
+    return PhasePlan("label", n_epochs, n_epochs, optimiser, steps, score)

@@ -1,0 +1,132 @@
+"""The network itself as a scorer, in batches on a GPU (or a CPU): what training measures dev with.
+
+Sentences are sorted by length and cut into batches under a budget of word pairs, so that memory is
+bounded and little is padding. Results come back in the order asked.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from headwise.config import DecodeConfig
+from headwise.errors import ConfigError, ModelError
+from headwise.learn.label import arc_features
+from headwise.learn.network import Network
+from headwise.model.bundle import WEIGHTS, Bundle, find_model, load_bundle
+from headwise.model.scorer import FloatArray, Selection
+from headwise.parser import Parser
+from headwise.words.encode import Encoded, IntArray, make_batch
+
+PAIRS_PER_BATCH = 400_000
+"""Word pairs in a batch, padding included; a longer sentence is a batch of its own."""
+
+
+GPU_CHUNK = 1024
+"""Sentences that are sorted by length together."""
+
+
+class TorchScorer:
+    """`Scorer` on a device of PyTorch's."""
+
+    def __init__(self, network: Network, device: torch.device) -> None:
+        """Take a network that is on `device` already."""
+        self._network = network
+        self._device = device
+
+    def select(self, sentences: Sequence[Encoded]) -> list[Selection]:
+        """Give each word of each sentence its distribution over heads."""
+        self._network.eval()
+        selections: dict[int, Selection] = {}
+        with torch.inference_mode():
+            for numbers in batches_by_length([len(s) for s in sentences]):
+                self._select_batch(sentences, numbers, selections)
+        return [selections[i] for i in range(len(sentences))]
+
+    def label(self, selections: Sequence[Selection], heads: Sequence[IntArray]) -> list[FloatArray]:
+        """Give each arc its distribution over labels: float32 [N, R] for heads int32 [N+1]."""
+        self._network.eval()
+        if not selections:
+            return []
+        with torch.inference_mode():
+            arcs = [
+                arc_features(
+                    selection.features[0],
+                    selection.features[1],
+                    torch.arange(1, len(chosen), device=self._device),
+                    torch.as_tensor(chosen[1:], device=self._device).long(),
+                )
+                for selection, chosen in zip(selections, heads, strict=True)
+            ]
+            log_probs = self._network.label(torch.cat(arcs)).cpu().numpy()
+        ends = np.cumsum([len(chosen) - 1 for chosen in heads])
+        return np.split(log_probs, ends[:-1])
+
+    def _select_batch(
+        self, sentences: Sequence[Encoded], numbers: list[int], selections: dict[int, Selection]
+    ) -> None:
+        batch = make_batch([sentences[i] for i in numbers])
+        words, tags, lengths = to_device(self._device, batch.words, batch.tags, batch.lengths)
+        log_probs, states, inputs = self._network(words, tags, lengths)
+        rows = log_probs.float().cpu().numpy()
+        for k, i in enumerate(numbers):
+            n = len(sentences[i])
+            features = (states[k, :n].float(), inputs[k, :n].float())
+            selections[i] = Selection(rows[k, :n, :n], features)
+
+
+def to_device(device: torch.device, *arrays: IntArray) -> list[Tensor]:
+    """Move arrays to a device as int64 tensors."""
+    return [torch.from_numpy(array).to(device).long() for array in arrays]
+
+
+def batches_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Cut sentence numbers into batches of similar length under a budget of pairs."""
+    batch: list[int] = []
+    for i in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) + 1) * lengths[i] ** 2 > PAIRS_PER_BATCH:
+            yield batch
+            batch = []
+        batch.append(i)
+    if batch:
+        yield batch
+
+
+def pick_device(name: str) -> torch.device:
+    """Turn `auto`, `cpu`, `cuda` or `cuda:1` into a device that is there."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise ConfigError(f"device {name}: {reason}", "--device cpu works anywhere") from error
+    return device
+
+
+def describe_device(device: torch.device) -> str:
+    """Name the device and the release of PyTorch, for a model's provenance."""
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
+    return f"{name}, PyTorch {torch.__version__}"
+
+
+def load_network(bundle: Bundle, device: torch.device) -> Network:
+    """Read the weights of a model folder, strictly."""
+    network = Network(bundle.manifest.model, bundle.vocab)
+    try:
+        network.load_state_dict(safetensors.torch.load(bundle.read(WEIGHTS)))
+    except (RuntimeError, safetensors.SafetensorError) as error:
+        raise ModelError(f"{bundle.path / WEIGHTS}: {error}") from error
+    return network.to(device).eval()
+
+
+def load_torch_parser(model: str | Path, device: str, decode: DecodeConfig | None = None) -> Parser:
+    """Load a model by name or folder, to run on a device of PyTorch's, in large batches."""
+    bundle = load_bundle(find_model(str(model)))
+    chosen = pick_device(device)
+    scorer = TorchScorer(load_network(bundle, chosen), chosen)
+    return Parser(scorer, bundle.vocab, decode or bundle.manifest.decode, chunk=GPU_CHUNK)

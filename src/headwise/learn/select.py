@@ -1,0 +1,50 @@
+"""Every word selects its head, Eq. 5-7.
+
+A selector first projects the representation of each word, once as a head and once as a dependent,
+and then scores pairs; between the two the runtime can cut long sentences into blocks of rows.
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+
+class AdditiveSelector(nn.Module):
+    """g(a_j, a_i) = v_a . tanh(U_a a_j + W_a a_i), Eq. 6."""
+
+    def __init__(self, size: int) -> None:
+        """Make U_a, W_a (with biases, as in the authors' code) and v_a, all of `size` = 2d."""
+        super().__init__()
+        self.U_a = nn.Linear(size, size)
+        self.W_a = nn.Linear(size, size)
+        self.v_a = nn.Linear(size, 1, bias=False)
+
+    def project(self, states: Tensor) -> tuple[Tensor, Tensor]:
+        """Give U_a a_j and W_a a_i of every word: [B, N+1, 2d] each."""
+        return self.U_a(states), self.W_a(states)
+
+    def forward(self, dependents: Tensor, heads: Tensor, rows: Tensor) -> Tensor:
+        """Score `dependents` [B, n, 2d], which stand in `rows`, with all `heads`: [B, n, N+1]."""
+        pairs = torch.tanh(dependents[:, :, None] + heads[:, None, :])  # [B, n, N+1, 2d]
+        scores: Tensor = self.v_a(pairs).squeeze(-1)
+        return scores
+
+
+def head_log_probs(scores: Tensor, lengths: Tensor | None) -> Tensor:
+    """Give log P_head(w_j | w_i, S), Eq. 5, from scores [B, n, N+1]; padding heads nothing."""
+    if lengths is not None:
+        slots = torch.arange(scores.shape[-1], device=scores.device)
+        padding = slots >= lengths[:, None]  # [B, N+1]
+        scores = scores.masked_fill(padding[:, None], -torch.inf)
+    return functional.log_softmax(scores.float(), dim=-1)
+
+
+def head_loss(log_probs: Tensor, gold_heads: Tensor) -> Tensor:
+    """J(theta) of Eq. 7: summed over words, divided by sentences.
+
+    `log_probs` [B, N+1, N+1]; `gold_heads` [B, N+1] is -1 for ROOT, padding, and words without one.
+    """
+    n_sentences = len(gold_heads)
+    flat = log_probs.flatten(0, 1)  # [B * (N+1), N+1]
+    total = functional.nll_loss(flat, gold_heads.flatten().long(), ignore_index=-1, reduction="sum")
+    return total / n_sentences

@@ -1,0 +1,101 @@
+"""What a parser asks of a network, and its ONNX Runtime form.
+
+A `Scorer` does two things, in the order of the paper: `select` gives every word a distribution
+over heads (Eq. 1-6), `label` names the arcs that were chosen. `OnnxScorer` runs one sentence at a
+time: no padding, so that no parse depends on its neighbours, and the pairs of a long sentence are
+scored in blocks of bounded size. `learn.scorer` is the same on a GPU, in batches.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import onnxruntime as ort
+from numpy.typing import NDArray
+
+from headwise.errors import ModelError
+from headwise.model.bundle import SELECT, Bundle
+from headwise.words.encode import Encoded, IntArray
+
+FloatArray = NDArray[np.float32]
+Precision = Literal["int8", "float32"]
+BLOCK_BYTES = 32 * 2**20
+"""Size of the largest array of word pairs: [rows, N+1, k] in float32."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The head distribution of one sentence.
+
+    `head_log_probs` is float32 [N+1, N+1], [dependent, head]; row 0 is never read. `features` are
+    for `label` of the same scorer, and for nobody else.
+    """
+
+    head_log_probs: FloatArray
+    features: Any
+
+
+class Scorer(Protocol):
+    """A network that selects heads and labels arcs; safe to call from several threads."""
+
+    def select(self, sentences: Sequence[Encoded]) -> list[Selection]:
+        """Give each word of each sentence its distribution over heads."""
+
+    def label(self, selections: Sequence[Selection], heads: Sequence[IntArray]) -> list[FloatArray]:
+        """Give each arc its distribution over labels: float32 [N, R] for heads int32 [N+1]."""
+
+
+class OnnxScorer:
+    """Three graphs on one thread each call: represent, select, label."""
+
+    def __init__(self, bundle: Bundle, precision: Precision = "int8") -> None:
+        """Load the graphs of a model folder."""
+        self._represent = _open(bundle, f"represent.{precision}.onnx")
+        self._select = _open(bundle, SELECT)
+        self._label = _open(bundle, f"label.{precision}.onnx")
+
+    def select(self, sentences: Sequence[Encoded]) -> list[Selection]:
+        """Give each word of each sentence its distribution over heads."""
+        return [self._select_one(sentence) for sentence in sentences]
+
+    def label(self, selections: Sequence[Selection], heads: Sequence[IntArray]) -> list[FloatArray]:
+        """Give each arc its distribution over labels: float32 [N, R] for heads int32 [N+1]."""
+        return [
+            _run(self._label, selection.features | {"words": words, "chosen": chosen[1:]})[0]
+            for selection, chosen in zip(selections, heads, strict=True)
+            for words in [np.arange(1, len(chosen), dtype=np.int32)]
+        ]
+
+    def _select_one(self, sentence: Encoded) -> Selection:
+        ids = {"words": sentence.words, "tags": sentence.tags}
+        states, inputs, heads, dependents = _run(self._represent, ids)
+        n_slots, k = heads.shape
+        n_rows = max(1, BLOCK_BYTES // (4 * n_slots * k))
+        rows = np.arange(n_slots, dtype=np.int32)
+        blocks = []
+        for start in range(0, n_slots, n_rows):
+            block = slice(start, start + n_rows)
+            feed = {"dependents": dependents[block], "heads": heads, "rows": rows[block]}
+            blocks.append(_run(self._select, feed)[0])
+        head_log_probs = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+        return Selection(head_log_probs, {"states": states, "inputs": inputs})
+
+
+def _run(session: ort.InferenceSession, feed: dict[str, NDArray[Any]]) -> list[FloatArray]:
+    """Run a graph on the inputs it has: a parser without tags reads none, for example."""
+    used = {node.name: feed[node.name] for node in session.get_inputs()}
+    results: list[FloatArray] = session.run(None, used)
+    return results
+
+
+def _open(bundle: Bundle, name: str) -> ort.InferenceSession:
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.enable_cpu_mem_arena = False
+    options.log_severity_level = 3
+    try:
+        return ort.InferenceSession(bundle.read(name), options, providers=["CPUExecutionProvider"])
+    except (ort.capi.onnxruntime_pybind11_state.Fail, RuntimeError, ValueError) as error:
+        raise ModelError(f"{bundle.path / name}: ONNX Runtime refuses it: {error}") from error

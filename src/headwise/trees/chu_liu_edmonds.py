@@ -1,0 +1,124 @@
+"""The Chu-Liu-Edmonds algorithm (Sec. 3.3, non-projective parsing).
+
+The best tree over all trees, with one root or with many. Iterative and O(N^2) after Tarjan
+(1977), for dense graphs. Projective trees are left to `eisner`; when to call either is left to
+`decode`.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.trees.tree import Heads, Scores, summable_scale
+
+
+def best_tree(scores: Scores, single_root: bool) -> Heads:
+    """Return the heads `[N+1]` of the tree with the highest sum of scores.
+
+    Follow best incoming arcs backwards from some word. On reaching ROOT or a word known to hang
+    from it, that path is settled. On meeting the path again, the cycle becomes one vertex: an arc
+    into it costs what its member loses by giving up its arc in the cycle. At the end each cycle is
+    opened where its chosen arc enters.
+
+    Example: N = 2, `scores[1] = [5, _, 10]`, `scores[2] = [1, 8, _]`. From 1 the path is 1 <- 2
+    <- 1, a cycle worth 18. Entering from ROOT at 1 costs 10 - 5 = 5, at 2 it costs 8 - 1 = 7;
+    so ROOT enters at 1, 2 keeps its head, and the heads are `[0, 0, 1]`, worth 5 + 8 = 13.
+
+    With `single_root`, arcs weigh (root arcs, score) and are compared in this order. No arc of a
+    cycle comes from ROOT, so contraction leaves the first part alone, and the order comes down to
+    this: ROOT is chosen only when no word is left to choose. No large constant, so no rounding.
+
+    Args:
+        scores: `[N+1, N+1]`, `[dependent, head]`, finite; row 0 and the diagonal are never read.
+        single_root: whether exactly one word may be attached to ROOT.
+    """
+    rows = np.array(scores, dtype=np.float64)
+    rows *= summable_scale(rows)
+    np.fill_diagonal(rows, -np.inf)
+    graph = _Graph.of_words(rows)
+    _settle_all(graph, first_head=1 if single_root else 0)
+    return _open_cycles(graph)
+
+
+@dataclass(slots=True)
+class _Graph:
+    """Scratch space of one call. Vertices 0..N are ROOT and the words, larger ones are cycles.
+
+    Heads are always words, never cycles: `owner` tells which vertex a word is now part of. So
+    only rows are ever merged, and they lie contiguous in memory.
+
+    Attributes:
+        rows: of each vertex, the weight of an arc from each word `[N+1]`; -inf from its own words.
+        words: of each vertex, the words in it.
+        owner: of each word, the outermost vertex it is in `[N+1]`.
+        head: of each vertex, the word chosen as head; -1 before the choice.
+        entered: of each cycle, which member an arc from each word enters `[N+1]`.
+    """
+
+    rows: list[NDArray[np.float64]]
+    words: list[NDArray[np.intp]]
+    owner: NDArray[np.intp]
+    head: list[int]
+    entered: list[NDArray[np.int32]] = field(default_factory=list)
+
+    @classmethod
+    def of_words(cls, rows: NDArray[np.float64]) -> "_Graph":
+        """Start with every word a vertex of its own; `rows` `[N+1, N+1]` is written into."""
+        slots = np.arange(len(rows))
+        return cls(list(rows), list(slots[:, None]), slots.copy(), [-1] * len(rows))
+
+
+def _settle_all(graph: _Graph, first_head: int) -> None:
+    """Choose a head for every vertex, contracting cycles, until all words hang from ROOT."""
+    settled = {0}
+    for word in range(1, len(graph.owner)):
+        path: list[int] = []
+        vertex = int(graph.owner[word])
+        while vertex not in settled:
+            if graph.head[vertex] >= 0:
+                start = path.index(vertex)
+                vertex = _contract(graph, path[start:])
+                del path[start:]
+            path.append(vertex)
+            graph.head[vertex] = _best_head(graph.rows[vertex], first_head)
+            vertex = int(graph.owner[graph.head[vertex]])
+        settled.update(path)
+
+
+def _best_head(row: NDArray[np.float64], first_head: int) -> int:
+    """Return the best head in `row` `[N+1]` from `first_head` on, or ROOT if there is none."""
+    head = first_head + int(row[first_head:].argmax())
+    return head if row[head] != -np.inf else 0
+
+
+def _contract(graph: _Graph, cycle: list[int]) -> int:
+    """Make one vertex of a cycle, in place of its first member's row, and return it."""
+    vertex = len(graph.rows)
+    merged = graph.rows[cycle[0]]  # [N+1]
+    merged -= merged[graph.head[cycle[0]]]
+    entered = np.full(len(merged), cycle[0], dtype=np.int32)  # [N+1]
+    for member in cycle[1:]:
+        row = graph.rows[member]  # [N+1]
+        row -= row[graph.head[member]]
+        entered[row > merged] = member
+        np.maximum(merged, row, out=merged)
+    words = np.concatenate([graph.words[member] for member in cycle])
+    merged[words] = -np.inf
+    graph.owner[words] = vertex
+    graph.rows.append(merged)
+    graph.words.append(words)
+    graph.head.append(-1)
+    graph.entered.append(entered)
+    return vertex
+
+
+def _open_cycles(graph: _Graph) -> Heads:
+    """Return the heads `[N+1]` of words, giving each cycle's head to the member it enters."""
+    heads = list(graph.head)
+    n_slots = len(graph.owner)
+    for vertex in range(len(heads) - 1, n_slots - 1, -1):
+        member = int(graph.entered[vertex - n_slots][heads[vertex]])
+        heads[member] = heads[vertex]
+    heads[0] = 0
+    return np.array(heads[:n_slots], dtype=np.int32)

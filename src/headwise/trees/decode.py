@@ -1,0 +1,140 @@
+"""From head distributions to trees: greedy head selection (Eq. 8) and repair (Sec. 3.3).
+
+Only outputs that are not (projective) trees yet are repaired, by a maximum spanning tree algorithm.
+The algorithms themselves are in `chu_liu_edmonds` and `eisner`.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.config import Decoder, Weights
+from headwise.trees.chu_liu_edmonds import best_tree
+from headwise.trees.eisner import best_projective_trees
+from headwise.trees.tree import Heads, Scores, Tree, is_projective_tree, is_tree, roots
+
+# Eisner batches hold at most so many padded cells (24 MiB of chart), however long the list is.
+_CELLS_PER_BATCH = 2**20
+# Rounding in a softmax may leave a log-probability this far above 0.
+_LOG_PROB_SLACK = 1e-3
+
+
+def greedy(head_log_probs: Scores) -> Heads:
+    """Return for each word its most probable head `[N+1]` (Eq. 8), the word itself included.
+
+    Args:
+        head_log_probs: `[N+1, N+1]`, `[dependent, head]`; row 0 is never read.
+    """
+    heads = np.zeros(len(head_log_probs), dtype=np.int32)
+    heads[1:] = head_log_probs[1:].argmax(axis=1)
+    return heads
+
+
+def decode(head_log_probs: Scores, decoder: Decoder, single_root: bool, weights: Weights) -> Tree:
+    """Select the heads of one sentence; `decode_batch` of a list of one.
+
+    Example: with `head_log_probs[1] = [-3, -9, -1]` and `head_log_probs[2] = [-2, -1, -9]` the
+    argmax is 1 -> 2 -> 1, no tree. Of the trees `[0, 0, 1]` (-3 - 1), `[0, 2, 0]` (-1 - 2) and
+    `[0, 0, 0]` (-3 - 2), "mst" and "eisner" return `[0, 2, 0]`, and "greedy" the cycle.
+
+    Args:
+        head_log_probs: `[N+1, N+1]`, `[dependent, head]`, finite; row 0 is never read.
+        decoder: "greedy" never repairs, "mst" repairs to a tree, "eisner" to a projective tree.
+        single_root: whether a repaired output, and one that passes unrepaired, has one root.
+        weights: what repair sums up. The paper has s(i, j) = P_head, "probability"; sums of
+            "log-probability" give the most probable tree.
+
+    Raises:
+        ValueError: if the matrix is not square, or not finite outside row 0.
+    """
+    return decode_batch([head_log_probs], decoder, single_root, weights)[0]
+
+
+def decode_batch(
+    head_log_probs: Sequence[Scores], decoder: Decoder, single_root: bool, weights: Weights
+) -> list[Tree]:
+    """Select the heads of many sentences, in order; the same trees as `decode` one by one.
+
+    Args:
+        head_log_probs: for each sentence `[N+1, N+1]`, as in `decode`.
+        decoder: as in `decode`.
+        single_root: as in `decode`.
+        weights: as in `decode`.
+
+    Raises:
+        ValueError: as in `decode`; the message gives the position in the list.
+    """
+    for position, matrix in enumerate(head_log_probs):
+        _check(matrix, position, weights)
+    trees = [Tree(greedy(matrix), "greedy") for matrix in head_log_probs]
+    broken = [i for i, t in enumerate(trees) if not _is_accepted(t.heads, decoder, single_root)]
+    if decoder == "mst":
+        for i in broken:
+            heads = best_tree(_repair_scores(head_log_probs[i], weights), single_root)
+            trees[i] = Tree(heads, "chu-liu-edmonds")
+        return trees
+    for batch in _batches(broken, [len(matrix) for matrix in head_log_probs]):
+        matrices = [_repair_scores(head_log_probs[i], weights) for i in batch]
+        lengths = np.array([len(matrix) - 1 for matrix in matrices])
+        repaired = best_projective_trees(_pad(matrices), lengths, single_root)
+        for i, heads in zip(batch, repaired, strict=True):
+            trees[i] = Tree(heads, "eisner")
+    return trees
+
+
+def _check(matrix: Scores, position: int, weights: Weights) -> None:
+    """Refuse a matrix the decoders cannot give a tree for."""
+    where = f"head_log_probs[{position}]"
+    if matrix.size == 0 or matrix.shape != (len(matrix), len(matrix)):
+        raise ValueError(f"{where}: shape is {list(matrix.shape)}, must be [N+1, N+1]")
+    finite = np.isfinite(matrix[1:])
+    if not finite.all():
+        word, head = (int(index) for index in np.argwhere(~finite)[0] + (1, 0))
+        raise ValueError(f"{where}: value at [{word}, {head}] is {matrix[word, head]}, not finite")
+    if weights == "probability" and matrix[1:].max(initial=0.0) > _LOG_PROB_SLACK:
+        raise ValueError(
+            f"{where}: largest value is {matrix[1:].max()}, but log-probabilities are at most 0\n"
+            'hint: weights="log-probability" takes any finite scores'
+        )
+
+
+def _is_accepted(heads: Heads, decoder: Decoder, single_root: bool) -> bool:
+    """Tell whether greedy `heads` `[N+1]` need no repair."""
+    if decoder == "greedy" or len(heads) == 1:
+        return True
+    if single_root and len(roots(heads)) != 1:
+        return False
+    return is_tree(heads) if decoder == "mst" else is_projective_tree(heads)
+
+
+def _repair_scores(matrix: Scores, weights: Weights) -> NDArray[np.float64]:
+    """Return a copy `[N+1, N+1]` to sum up in, with row 0, which may hold anything, cleared."""
+    scores = np.array(matrix, dtype=np.float64)
+    scores[0] = 0.0
+    return np.exp(scores, out=scores) if weights == "probability" else scores
+
+
+def _batches(positions: list[int], n_slots: list[int]) -> Iterator[list[int]]:
+    """Group sentences of similar length: at most a quarter longer, at most so many cells."""
+    batch: list[int] = []
+    for position in sorted(positions, key=lambda i: n_slots[i]):
+        size = n_slots[position]
+        is_full = (len(batch) + 1) * size * size > _CELLS_PER_BATCH
+        if batch and (is_full or size > 1.25 * n_slots[batch[0]] + 1):
+            yield batch
+            batch = []
+        batch.append(position)
+    if batch:
+        yield batch
+
+
+def _pad(matrices: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Stack matrices of different size, `[B, N+1, N+1]` for the largest; without copy if alone."""
+    if len(matrices) == 1:
+        return matrices[0][np.newaxis]  # [1, N+1, N+1]
+    largest = max(len(matrix) for matrix in matrices)
+    padded = np.zeros((len(matrices), largest, largest))  # [B, N+1, N+1]
+    for row, matrix in zip(padded, matrices, strict=True):
+        row[: len(matrix), : len(matrix)] = matrix
+    return padded

@@ -1,0 +1,106 @@
+"""What a dependency tree is (Sec. 3.3), and the questions asked of it before and after repair.
+
+A `heads` array is int32 `[N+1]`; slot 0 is ROOT, whose own entry is 0 and never read.
+Finding the best tree is left to `chu_liu_edmonds` and `eisner`, choosing between them to `decode`.
+"""
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.config import How
+
+Heads: TypeAlias = NDArray[np.int32]
+Scores: TypeAlias = NDArray[np.floating[Any]]
+
+_LARGEST_SUMMABLE = 1e300
+_SHRINK = 2.0**-64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tree:
+    """The heads `[N+1]` chosen for one sentence, and how they came about.
+
+    With `how == "greedy"` the heads are the argmax of Eq. 8, untouched; they are surely a tree only
+    if a tree was asked for. Compared by identity, because arrays have no single truth value.
+    """
+
+    heads: Heads
+    how: How
+
+
+def is_tree(heads: Heads) -> bool:
+    """Tell whether every word reaches ROOT; several words may be attached to it.
+
+    Each word is walked over once, so time is O(N). Example: `[0, 2, 0, 2]` is a tree, since
+    1 -> 2 -> ROOT and 3 -> 2 -> ROOT; `[0, 2, 1, 0]` is not, since 1 -> 2 -> 1.
+
+    Args:
+        heads: `[N+1]`
+    """
+    head_of = heads.tolist()
+    seen_from = [0] + [-1] * (len(head_of) - 1)
+    for start in range(1, len(head_of)):
+        word = start
+        while seen_from[word] < 0:
+            seen_from[word] = start
+            word = head_of[word]
+        if seen_from[word] == start:
+            return False
+    return True
+
+
+def roots(heads: Heads) -> NDArray[np.intp]:
+    """Return the words whose head is ROOT, in order.
+
+    Args:
+        heads: `[N+1]`
+    """
+    return np.flatnonzero(heads[1:] == 0) + 1
+
+
+def is_projective(heads: Heads) -> bool:
+    """Tell whether no two arcs cross, arcs from ROOT at slot 0 included.
+
+    The O(N log N) check of Sec. 3.3: go through the arcs by left end, longest first, and keep
+    the right ends of those still open; the innermost open arc must contain the next one.
+    Example: `[0, 3, 0, 2]` has arcs 0-2, 1-3 and 2-3; when 1-3 comes, 0-2 is open and ends
+    before 3, so they cross.
+
+    Args:
+        heads: `[N+1]`
+    """
+    arcs = ((head, word) for word, head in enumerate(heads[1:].tolist(), start=1))
+    open_ends: list[int] = []
+    for left, minus_right in sorted((min(arc), -max(arc)) for arc in arcs):
+        right = -minus_right
+        while open_ends and open_ends[-1] <= left:
+            open_ends.pop()
+        if open_ends and open_ends[-1] < right:
+            return False
+        open_ends.append(right)
+    return True
+
+
+def is_projective_tree(heads: Heads) -> bool:
+    """Tell whether every word reaches ROOT and no two arcs cross.
+
+    Args:
+        heads: `[N+1]`
+    """
+    return is_tree(heads) and is_projective(heads)
+
+
+def summable_scale(scores: Scores) -> float:
+    """Return the power of two that keeps sums of scores along a tree finite; nearly always 1.
+
+    Only scores beyond 1e300 need shrinking. Multiplying all scores by the same power of two is
+    exact (of scores above 1e-288 in size), so it does not change which tree is best.
+
+    Args:
+        scores: any shape; cells no decoder reads may hold anything.
+    """
+    largest = max(float(scores.max(initial=0.0)), -float(scores.min(initial=0.0)))
+    return 1.0 if largest < _LARGEST_SUMMABLE else _SHRINK

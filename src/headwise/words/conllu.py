@@ -1,0 +1,196 @@
+r"""CoNLL-U (v2) and CoNLL-X files: a lazy reader and a byte-exact writer.
+
+Both formats have ten columns and a blank line after each sentence. CoNLL-U adds comments,
+multi-word ranges (`3-4`) and empty nodes (`3.1`), and calls the last two columns DEPS and MISC
+where CoNLL-X has PHEAD and PDEPREL. A sentence that breaks the rules is refused with
+`file:line: what`, or, with `on_error="skip"`, handed on as `Malformed`: its bytes unchanged, with
+the reason. Nothing is dropped, and no line or sentence is read beyond a stated number of bytes.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+from headwise.config import Format
+from headwise.errors import DataError
+from headwise.words.files import open_source
+from headwise.words.sentence import BLANK, Sentence, Word
+
+OnError = Literal["raise", "skip"]
+MAX_SENTENCE_BYTES = 64 * 2**20
+N_COLUMNS = 10
+_RANGE = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
+_EMPTY = re.compile(r"([0-9]+)\.([1-9][0-9]*)")
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
+_DEP = r"[0-9]+(\.[0-9]+)?:[^|\t]+"
+_DEPS = re.compile(rf"_|{_DEP}(\|{_DEP})*")
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """A block of lines that is no sentence: its bytes as they are, and why."""
+
+    data: bytes
+    error: DataError
+
+
+def read_conllu(
+    source: str | Path | BinaryIO, form: Format = "conllu", on_error: OnError = "raise"
+) -> Iterator[Sentence | Malformed]:
+    """Read sentences one by one from a path, `-` (stdin) or a binary stream; gz and xz unpack.
+
+    With `on_error="raise"` every item is a `Sentence`.
+    """
+    with open_source(source) as (stream, name):
+        for first_line, block in _blocks(stream, name):
+            try:
+                yield _read_block(block, name, first_line, form)
+            except DataError as error:
+                if on_error == "raise":
+                    raise
+                yield Malformed(b"".join(block), error)
+
+
+def read_sentences(source: str | Path | BinaryIO, form: Format = "conllu") -> Iterator[Sentence]:
+    """Read sentences one by one and refuse whatever is not one."""
+    for item in read_conllu(source, form):
+        assert isinstance(item, Sentence)
+        yield item
+
+
+def write_conllu(items: Iterable[Sentence | Malformed], stream: BinaryIO) -> None:
+    """Write sentences as they stand; what was read and not changed is the same bytes again."""
+    for item in items:
+        stream.write(as_bytes(item))
+
+
+def as_bytes(item: Sentence | Malformed) -> bytes:
+    """Give the bytes of a sentence, its blank line included."""
+    return item.data if isinstance(item, Malformed) else item.text.encode("utf-8")
+
+
+def _blocks(stream: BinaryIO, name: str) -> Iterator[tuple[int, list[bytes]]]:
+    """Cut a stream after each blank line; blank lines without a sentence stay with the one before.
+
+    Blank lines at the very start are a block of their own, so that they can be written again.
+    """
+    block: list[bytes] = []
+    size, line, first_line, ended = 0, 0, 1, False
+    while raw := stream.readline(MAX_SENTENCE_BYTES + 1):
+        line += 1
+        is_blank = raw.isspace()
+        if ended and not is_blank:
+            yield first_line, block
+            block, size, first_line, ended = [], 0, line, False
+        block.append(raw)
+        size += len(raw)
+        ended = ended or is_blank
+        if size > MAX_SENTENCE_BYTES:
+            raise DataError(
+                f"a sentence of more than {MAX_SENTENCE_BYTES >> 20} MiB",
+                name,
+                first_line,
+                "is this a CoNLL file, with a blank line after each sentence?",
+            )
+    if block:
+        yield first_line, block
+
+
+def _read_block(block: list[bytes], name: str, first_line: int, form: Format) -> Sentence:
+    lines = _decode(block, name, first_line)
+    words: list[Word] = []
+    rows: list[int] = []
+    for row, line in enumerate(lines):
+        content = line.rstrip("\r\n")
+        try:
+            if content.startswith("#") and form == "conllu":
+                if words:
+                    raise _FormatError(
+                        "a comment after the first word", "comments come before words"
+                    )
+            elif content.strip() and (word := _read_line(content, len(words), form)):
+                words.append(word)
+                rows.append(row)
+        except _FormatError as broken:
+            raise DataError(broken.what, name, first_line + row, broken.hint) from None
+    sentence = Sentence(tuple(words), tuple(lines), tuple(rows), name, first_line)
+    _check_heads(sentence)
+    return sentence
+
+
+class _FormatError(Exception):
+    """A line that breaks the format; the caller knows its file and number."""
+
+    def __init__(self, what: str, hint: str) -> None:
+        super().__init__(what)
+        self.what = what
+        self.hint = hint
+
+
+def _decode(block: list[bytes], name: str, first_line: int) -> list[str]:
+    lines = []
+    for row, raw in enumerate(block):
+        try:
+            lines.append(raw.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"byte {error.start + 1} of the line is not UTF-8",
+                name,
+                first_line + row,
+                "convert the file first: iconv -f ENCODING -t UTF-8",
+            ) from None
+    if first_line == 1 and lines[0].startswith("\ufeff"):
+        raise DataError("the file starts with a byte order mark", name, 1, "save it without BOM")
+    return lines
+
+
+def _read_line(content: str, n_words: int, form: Format) -> Word | None:
+    """Read a line of columns; a range or an empty node is checked and gives None."""
+    columns = content.split("\t")
+    if len(columns) != N_COLUMNS:
+        hint = "columns are separated by one tab, never by spaces"
+        raise _FormatError(f"{len(columns)} columns where {N_COLUMNS} are needed", hint)
+    if "" in columns:
+        empty = Word._fields[columns.index("")].upper()
+        raise _FormatError(f"column {empty} is empty", "a column without a value is written _")
+    word = Word._make(columns)
+    if word.id != str(n_words + 1):
+        _check_special_id(word.id, n_words, form)
+        return None
+    if word.head != BLANK and not _NUMBER.fullmatch(word.head):
+        raise _FormatError(f"HEAD is '{word.head[:40]}'", "a HEAD is a number, or _ if unknown")
+    if form == "conllu" and word.deps != BLANK and not _DEPS.fullmatch(word.deps):
+        raise _FormatError(
+            f"DEPS is '{word.deps[:40]}'", "DEPS are head:label pairs; for CoNLL-X, --input conllx"
+        )
+    return word
+
+
+def _check_special_id(word_id: str, n_words: int, form: Format) -> None:
+    expected = f"ID is '{word_id[:40]}' where {n_words + 1} is next"
+    if form == "conllx":
+        raise _FormatError(expected, "ranges and empty nodes are CoNLL-U: --input conllu")
+    if span := _RANGE.fullmatch(word_id):
+        if int(span[1]) != n_words + 1 or int(span[2]) < int(span[1]):
+            raise _FormatError(expected, "a range stands before its first word")
+    elif empty := _EMPTY.fullmatch(word_id):
+        if int(empty[1]) != n_words:
+            raise _FormatError(expected, "an empty node stands after the word it is numbered by")
+    else:
+        raise _FormatError(
+            expected, "words are numbered from 1 in each sentence; is a line missing?"
+        )
+
+
+def _check_heads(sentence: Sentence) -> None:
+    n_words = len(sentence)
+    for position, word in enumerate(sentence.words, 1):
+        if word.head != BLANK and int(word.head) > n_words:
+            raise DataError(
+                f"HEAD is {word.head} but the sentence has {n_words} words",
+                sentence.source,
+                sentence.line_of(position),
+                "is a line missing, or a blank line between two sentences?",
+            )

@@ -1,0 +1,106 @@
+"""Sentences to arrays, Sec. 3.1: here, and in `Sentence.with_parse`, words get and lose slot 0.
+
+Letters: N words, so N+1 slots with ROOT at 0; B sentences in a batch. Input and gold are apart,
+since parsing has no gold. A batch is padded with PAD, never with a word.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.errors import DataError
+from headwise.words.sentence import Sentence
+from headwise.words.vocab import PAD, ROOT, Vocab, tag_of
+
+IntArray = NDArray[np.int32]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """The ids of one sentence: `words` and `tags`, int32 [N+1], slot 0 is ROOT."""
+
+    words: IntArray
+    tags: IntArray
+
+    def __len__(self) -> int:
+        """Count the slots, ROOT included."""
+        return len(self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """The annotated tree of one sentence: `heads`, `labels` int32 [N+1]; slot 0 is never read."""
+
+    heads: IntArray
+    labels: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Sentences side by side: `words`, `tags` int32 [B, N+1]; `lengths` [B] count ROOT."""
+
+    words: IntArray
+    tags: IntArray
+    lengths: IntArray
+
+
+def encode(sentence: Sentence, vocab: Vocab) -> Encoded:
+    """Look up the ids of a sentence."""
+    words = [ROOT, *(vocab.words.id_of(word.form) for word in sentence.words)]
+    if vocab.tag_column == "none":
+        tags = [ROOT] * len(words)
+    else:
+        tags = [ROOT, *(vocab.tags.id_of(tag) for tag in tag_of(sentence, vocab.tag_column))]
+    return Encoded(np.array(words, np.int32), np.array(tags, np.int32))
+
+
+def encode_gold(sentence: Sentence, vocab: Vocab) -> Gold:
+    """Look up the heads and label ids of an annotated sentence."""
+    heads = [0, *sentence.gold_heads()]
+    labels = [ROOT, *(vocab.labels.id_of(word.deprel) for word in sentence.words)]
+    return Gold(np.array(heads, np.int32), np.array(labels, np.int32))
+
+
+def require_tags(sentence: Sentence, vocab: Vocab) -> None:
+    """Refuse a sentence without any tag in the column that the model was trained with."""
+    tags = tag_of(sentence, vocab.tag_column)
+    if tags and all(tag == "_" for tag in tags):
+        raise DataError(
+            f"this model reads the column {vocab.tag_column.upper()}, and it is blank here",
+            sentence.source,
+            sentence.line_of(1),
+            "tag the text first, or choose a model that needs no tags (headwise info MODEL)",
+        )
+
+
+def pad(rows: Sequence[IntArray], value: int = PAD) -> IntArray:
+    """Put rows of different length into one array: int32 [B, longest]."""
+    padded = np.full((len(rows), max(map(len, rows))), value, np.int32)
+    for i, row in enumerate(rows):
+        padded[i, : len(row)] = row
+    return padded
+
+
+def make_batch(sentences: Sequence[Encoded]) -> Batch:
+    """Put sentences side by side."""
+    lengths = np.array([len(sentence) for sentence in sentences], np.int32)
+    return Batch(pad([s.words for s in sentences]), pad([s.tags for s in sentences]), lengths)
+
+
+def windowed_batches(
+    lengths: Sequence[int], batch_size: int, window: int, rng: np.random.Generator
+) -> Iterator[list[int]]:
+    """Shuffle, sort each window of batches by length, cut it: batches of sentence numbers.
+
+    This is the order of the authors' code: sentences of one batch are of similar length, and yet
+    every epoch mixes them anew.
+    """
+    order = rng.permutation(len(lengths))
+    for start in range(0, len(order), batch_size * window):
+        chunk = order[start : start + batch_size * window]
+        by_length = sorted(chunk.tolist(), key=lambda i: lengths[i])
+        for first in range(0, len(by_length), batch_size):
+            yield by_length[first : first + batch_size]

@@ -1,0 +1,114 @@
+"""Strings and their ids: words, tags and labels of a training treebank (FACTS of the paper's code).
+
+Case and digits are kept. Words seen fewer than `min_count` times are UNK, and so is any string
+that training never saw: a word, a tag or a label. The special ids stand before the strings and
+have no spelling, so that a word which is spelled `<unk>` is a word like any other.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import msgspec
+
+from headwise.config import TagColumn
+from headwise.errors import ModelError
+from headwise.words.sentence import Sentence
+
+PAD, UNK, ROOT = 0, 1, 2
+N_SPECIALS = 3
+"""Every index starts with PAD, UNK and ROOT."""
+
+
+class Index:
+    """A list of strings with ids after the specials, and the way back."""
+
+    def __init__(self, strings: Iterable[str]) -> None:
+        """Number the strings in the order given; a string may stand there only once."""
+        self.strings = tuple(strings)
+        self._ids = {string: i for i, string in enumerate(self.strings, N_SPECIALS)}
+        if len(self._ids) != len(self.strings):
+            raise ModelError("a string stands twice in the vocabulary")
+
+    def __len__(self) -> int:
+        """Count the ids, specials included."""
+        return len(self.strings) + N_SPECIALS
+
+    def id_of(self, string: str) -> int:
+        """Give the id of a string, UNK if it is not here."""
+        return self._ids.get(string, UNK)
+
+    def string_of(self, number: int) -> str:
+        """Give the string of an id; specials have none."""
+        if number < N_SPECIALS:
+            raise IndexError(f"id {number} is a special one")
+        return self.strings[number - N_SPECIALS]
+
+
+@dataclass(frozen=True, slots=True)
+class Vocab:
+    """The words, tags and labels that a model knows."""
+
+    words: Index
+    tags: Index
+    labels: Index
+    tag_column: TagColumn
+
+
+class _Lists(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`vocab.json`."""
+
+    tag_column: TagColumn
+    words: list[str]
+    tags: list[str]
+    labels: list[str]
+
+
+def build_vocab(sentences: Iterable[Sentence], tag_column: TagColumn, min_count: int) -> Vocab:
+    """Collect the strings of a treebank, the most frequent first and ties in alphabetical order."""
+    words: Counter[str] = Counter()
+    tags: Counter[str] = Counter()
+    labels: Counter[str] = Counter()
+    for sentence in sentences:
+        words.update(word.form for word in sentence.words)
+        tags.update(tag_of(sentence, tag_column))
+        labels.update(word.deprel for word in sentence.words)
+    return Vocab(
+        Index(_by_count(words, min_count)),
+        Index(_by_count(tags, 1)),
+        Index(_by_count(labels, 1)),
+        tag_column,
+    )
+
+
+def tag_of(sentence: Sentence, tag_column: TagColumn) -> list[str]:
+    """Read the tags of the words from the column that the model uses; nothing for `none`."""
+    if tag_column == "none":
+        return []
+    return [getattr(word, tag_column) for word in sentence.words]
+
+
+def _by_count(counts: Counter[str], min_count: int) -> list[str]:
+    frequent = [(-count, string) for string, count in counts.items() if count >= min_count]
+    return [string for _, string in sorted(frequent)]
+
+
+def vocab_to_json(vocab: Vocab) -> bytes:
+    """Write a vocabulary as JSON, readable and the same bytes each time."""
+    lists = _Lists(
+        vocab.tag_column,
+        list(vocab.words.strings),
+        list(vocab.tags.strings),
+        list(vocab.labels.strings),
+    )
+    return msgspec.json.format(msgspec.json.encode(lists), indent=1) + b"\n"
+
+
+def vocab_from_json(data: bytes, where: str) -> Vocab:
+    """Read a vocabulary, strictly."""
+    try:
+        lists = msgspec.json.decode(data, type=_Lists)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        hint = "the model folder is damaged; fetch it again"
+        raise ModelError(f"{where}: {error}", hint) from error
+    return Vocab(Index(lists.words), Index(lists.tags), Index(lists.labels), lists.tag_column)

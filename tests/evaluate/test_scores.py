@@ -1,0 +1,205 @@
+"""The figures, against hand-computed ones and against what must always hold."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_trees import paired_treebanks, tree
+
+from headwise.config import Punctuation
+from headwise.errors import DataError
+from headwise.evaluate.scores import LengthScore, RelationScore, Scores, score
+from headwise.words.sentence import Sentence
+
+RULES = st.sampled_from(["none", "ud"])
+Treebanks = tuple[list[Sentence], list[Sentence]]
+
+# Gold: w1 <- w0 -> w2 -> w3(punct); one word; two words.
+GOLD = [
+    tree((0, "root"), (1, "nsubj:pass"), (1, "obj"), (3, "punct"), upos="VERB NOUN NOUN PUNCT"),
+    tree((0, "root"), upos="NOUN"),
+    tree((2, "obj"), (0, "root"), upos="NOUN VERB"),
+]
+# Right heads: w0 w1 w3 | w0 | none. Right labels: w0 w2 w3 | w0 | w1.
+PREDICTED = [
+    tree((0, "root"), (1, "nsubj"), (2, "obj"), (3, "punct")),
+    tree((0, "root")),
+    tree((0, "nsubj"), (1, "root")),
+]
+
+
+def test_scores_of_every_word_by_hand() -> None:
+    scores = score(GOLD, PREDICTED)
+    assert (scores.n_sentences, scores.n_words) == (3, 7)
+    assert scores.uas == pytest.approx(100 * 4 / 7)
+    assert scores.las == pytest.approx(100 * 3 / 7)
+    assert scores.label_accuracy == pytest.approx(100 * 5 / 7)
+    assert scores.uem == pytest.approx(100 / 3)
+    assert scores.lem == pytest.approx(100 / 3)
+    assert scores.per_sentence.dtype == np.int32
+    assert scores.per_sentence.tolist() == [[4, 3, 2, 3], [1, 1, 1, 1], [2, 0, 0, 1]]
+
+
+def test_scores_without_punctuation_by_hand() -> None:
+    scores = score(GOLD, PREDICTED, "ud")
+    assert scores.per_sentence.tolist() == [[3, 2, 1, 2], [1, 1, 1, 1], [2, 0, 0, 1]]
+    assert scores.n_words == 6
+    assert scores.uas == pytest.approx(50.0)
+
+
+def test_universal_labels_end_at_the_colon() -> None:
+    scores = score(GOLD, PREDICTED, universal_labels=True)
+    assert scores.per_sentence.tolist() == [[4, 3, 3, 4], [1, 1, 1, 1], [2, 0, 0, 1]]
+    assert scores.las == scores.uas
+    assert "nsubj" in [relation.label for relation in scores.relations]
+
+
+def test_exact_match_can_be_right_in_heads_alone() -> None:
+    scores = score([tree((0, "root"), (1, "obj"))], [tree((0, "root"), (1, "nsubj"))])
+    assert (scores.uem, scores.lem) == (100.0, 0.0)
+
+
+def test_a_sentence_of_punctuation_only_is_an_exact_match() -> None:
+    gold = [tree((0, "root"), upos="PUNCT"), tree((0, "root"), (1, "obj"))]
+    predicted = [tree((1, "dep")), tree((0, "root"), (1, "nsubj"))]
+    scores = score(gold, predicted, "ud", n_bins=2)
+    assert (scores.uem, scores.lem) == (100.0, 50.0)
+    assert scores.lengths[0] == LengthScore(1, 1, 0, None, None)
+
+
+def test_punctuation_is_told_by_the_gold_side() -> None:
+    gold, predicted = tree((0, "root"), upos="NOUN"), tree((0, "root"), upos="PUNCT")
+    assert score([gold], [predicted], "ud").n_words == 1
+
+
+def test_relations_by_hand() -> None:
+    relations = {relation.label: relation for relation in score(GOLD, PREDICTED).relations}
+    assert list(relations) == ["root", "obj", "nsubj:pass", "punct"]
+    # Three roots; w0 | w0 have the right head and label; three words were labelled root.
+    two_thirds = pytest.approx(100 * 2 / 3)
+    assert relations["root"].count == 3
+    assert relations["root"].uas == two_thirds
+    assert relations["root"].las == two_thirds
+    assert relations["root"].precision == two_thirds
+    assert relations["root"].f1 == two_thirds
+    assert relations["obj"] == RelationScore("obj", 2, 0.0, 0.0, 0.0, 0.0)
+    # The head is right and the label nsubj:pass is never predicted.
+    assert relations["nsubj:pass"] == RelationScore("nsubj:pass", 1, 100.0, 0.0, 0.0, 0.0)
+    assert relations["punct"] == RelationScore("punct", 1, 100.0, 100.0, 100.0, 100.0)
+
+
+def test_precision_and_recall_of_a_relation_differ() -> None:
+    gold = tree((0, "root"), (1, "obj"), (1, "obj"))
+    predicted = tree((0, "obj"), (1, "obj"), (2, "obj"))
+    found = {relation.label: relation for relation in score([gold], [predicted]).relations}["obj"]
+    assert found.las == pytest.approx(50.0)
+    assert found.precision == pytest.approx(100 / 3)
+    assert found.f1 == pytest.approx(40.0)
+
+
+def test_lengths_are_bins_of_sorted_sentences() -> None:
+    scores = score(GOLD, PREDICTED, n_bins=2)
+    assert scores.lengths == (
+        LengthScore(2, 2, 3, pytest.approx(100 / 3), pytest.approx(100 / 3)),
+        LengthScore(4, 1, 4, 75.0, 50.0),
+    )
+
+
+def test_fewer_sentences_than_bins_give_one_bin_each() -> None:
+    assert [found.last_length for found in score(GOLD, PREDICTED, n_bins=10).lengths] == [1, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("heads", "rates"),
+    [
+        ((0, 1, 2), (100.0, 100.0, 100.0)),
+        ((0, 0, 2), (100.0, 100.0, 0.0)),
+        ((3, 0, 2), (100.0, 0.0, 100.0)),  # 1-3 crosses ROOT-2
+        ((2, 1, 0), (0.0, 0.0, 0.0)),
+        ((1, 0, 2), (0.0, 0.0, 0.0)),  # a word on itself
+    ],
+)
+def test_tree_rates_are_of_the_predicted_heads(
+    heads: tuple[int, ...], rates: tuple[float, ...]
+) -> None:
+    predicted = tree(*[(head, "dep") for head in heads])
+    scores = score([tree((0, "a"), (1, "b"), (2, "c"))], [predicted])
+    assert (scores.tree_rate, scores.projective_rate, scores.single_root_rate) == rates
+
+
+def test_no_sentences_is_an_error() -> None:
+    with pytest.raises(DataError, match="no sentences to score"):
+        score([], [])
+
+
+def test_no_scored_words_is_an_error() -> None:
+    only = tree((0, "root"), upos="PUNCT")
+    with pytest.raises(DataError, match="all are punctuation under the rule 'ud'"):
+        score([only], [only], "ud")
+
+
+@pytest.mark.parametrize("blank_side", [0, 1])
+def test_a_blank_head_on_either_side_is_an_error(blank_side: int) -> None:
+    sides = [tree((0, "root")), tree((0, "root"))]
+    word = sides[blank_side].words[0]._replace(head="_")
+    sides[blank_side] = Sentence((word,), ("...\n", "\n"), (0,), "blank.conllu", 7)
+    with pytest.raises(DataError, match=r"blank\.conllu:7: word 1 .* has no HEAD"):
+        score([sides[0]], [sides[1]])
+
+
+def test_different_words_are_an_error() -> None:
+    with pytest.raises(DataError, match="word 1 is 'a' here and 'b'"):
+        score([tree((0, "root"), forms="a")], [tree((0, "root"), forms="b")])
+
+
+def test_no_bins_is_an_error() -> None:
+    with pytest.raises(ValueError, match="n_bins is 0"):
+        score(GOLD, GOLD, n_bins=0)
+
+
+def test_iterators_are_read_once() -> None:
+    assert score(iter(GOLD), iter(PREDICTED)).uas == score(GOLD, PREDICTED).uas
+
+
+def percentages(scores: Scores) -> list[float]:
+    return [scores.uas, scores.las, scores.label_accuracy, scores.uem, scores.lem]
+
+
+@given(paired_treebanks(), RULES)
+def test_identical_trees_score_100(treebanks: Treebanks, rule: Punctuation) -> None:
+    scores = score(treebanks[0], treebanks[0], rule)
+    assert percentages(scores) == [100.0] * 5
+    assert all(
+        (found.uas, found.las, found.precision, found.f1) == (100.0,) * 4
+        for found in scores.relations
+    )
+
+
+@given(paired_treebanks(), RULES, st.booleans())
+def test_labels_only_ever_lower_a_score(
+    treebanks: Treebanks, rule: Punctuation, universal: bool
+) -> None:
+    scores = score(*treebanks, rule, universal)
+    assert all(0.0 <= found <= 100.0 for found in percentages(scores))
+    assert scores.uas >= scores.las
+    assert scores.label_accuracy >= scores.las
+    assert scores.uem >= scores.lem
+    assert scores.tree_rate >= max(scores.projective_rate, scores.single_root_rate)
+
+
+@given(paired_treebanks(), RULES, st.integers(1, 15))
+def test_bins_and_relations_partition_the_words(
+    treebanks: Treebanks, rule: Punctuation, n_bins: int
+) -> None:
+    scores = score(*treebanks, rule, n_bins=n_bins)
+    sizes = [found.n_sentences for found in scores.lengths]
+    last = [found.last_length for found in scores.lengths]
+    assert len(sizes) == min(n_bins, scores.n_sentences)
+    assert sum(sizes) == scores.n_sentences
+    assert max(sizes) - min(sizes) <= 1
+    assert last == sorted(last)
+    assert last[-1] == max(map(len, treebanks[0]))
+    assert sum(found.n_words for found in scores.lengths) == scores.n_words
+    assert sum(found.count for found in scores.relations) == scores.n_words
+    by_relation = sum(found.uas * found.count for found in scores.relations)
+    assert by_relation / scores.n_words == pytest.approx(scores.uas)

@@ -1,0 +1,111 @@
+"""The paired bootstrap: what must hold for any two parsers, and where the answer is known."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from made_trees import paired_treebanks, tree
+
+from headwise.evaluate import significance
+from headwise.evaluate.scores import Scores, score
+from headwise.evaluate.significance import as_text, paired_bootstrap
+from headwise.words.sentence import Sentence
+
+GOLD = tree((0, "root"), (1, "obj"), (1, "punct"), upos="VERB NOUN PUNCT")
+WRONG = tree((0, "root"), (3, "obj"), (1, "punct"))
+
+
+def scores_of(n_right: int, n_wrong: int, wrong_first: bool = False) -> Scores:
+    sides = [GOLD] * n_right, [WRONG] * n_wrong
+    predicted = sides[1] + sides[0] if wrong_first else sides[0] + sides[1]
+    return score([GOLD] * (n_right + n_wrong), predicted)
+
+
+@settings(max_examples=30)
+@given(paired_treebanks())
+def test_a_parser_does_not_differ_from_itself(treebanks: tuple[list[Sentence], ...]) -> None:
+    scores = score(*treebanks)
+    found = paired_bootstrap(scores, scores, n_samples=50)
+    for difference in (found.uas, found.las):
+        assert (difference.points, difference.low, difference.high) == (0.0, 0.0, 0.0)
+        assert difference.p_value == 1.0
+
+
+@settings(max_examples=30)
+@given(paired_treebanks())
+def test_swapping_the_parsers_flips_the_sign(treebanks: tuple[list[Sentence], ...]) -> None:
+    best, other = score(treebanks[0], treebanks[0], "ud"), score(*treebanks, "ud")
+    one = paired_bootstrap(best, other, n_samples=50)
+    two = paired_bootstrap(other, best, n_samples=50)
+    assert one.uas.points == -two.uas.points <= 0.0
+    assert one.las.low == pytest.approx(-two.las.high)
+    assert one.las.p_value == two.las.p_value
+
+
+def test_a_clearly_better_parser_has_a_small_p_value() -> None:
+    found = paired_bootstrap(scores_of(50, 50), scores_of(90, 10))
+    assert found.uas.points == pytest.approx(100 * 40 / 300)
+    assert 0.0 < found.uas.low < found.uas.points < found.uas.high
+    assert found.uas.p_value == pytest.approx(2 / 10_001)
+    assert (found.n_sentences, found.n_samples) == (100, 10_000)
+
+
+def test_parsers_that_err_on_different_sentences_do_not_differ() -> None:
+    found = paired_bootstrap(scores_of(50, 50), scores_of(50, 50, wrong_first=True))
+    assert found.uas.points == 0.0
+    assert found.uas.low < 0.0 < found.uas.high
+    assert found.uas.p_value > 0.5
+
+
+def test_the_interval_has_the_width_of_theory() -> None:
+    # Of 400 one-word sentences the second parser wins 100: the gain is binomial(400, 1/4) / 400.
+    gold, wrong = tree((0, "root")), tree((1, "root"))
+    first = score([gold] * 400, [wrong] * 400)
+    second = score([gold] * 400, [gold] * 100 + [wrong] * 300)
+    found = paired_bootstrap(first, second).uas
+    deviation = 100 * np.sqrt(0.25 * 0.75 / 400)
+    assert found.low == pytest.approx(25 - 1.96 * deviation, abs=0.3)
+    assert found.high == pytest.approx(25 + 1.96 * deviation, abs=0.3)
+
+
+def test_the_seed_decides() -> None:
+    first, second = scores_of(50, 50), scores_of(60, 40)
+    one = paired_bootstrap(first, second, n_samples=200, seed=7)
+    assert one == paired_bootstrap(first, second, n_samples=200, seed=7)
+    assert one != paired_bootstrap(first, second, n_samples=200, seed=8)
+
+
+def test_blocks_do_not_change_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = scores_of(5, 5), scores_of(8, 2)
+    whole = paired_bootstrap(first, second, n_samples=100)
+    monkeypatch.setattr(significance, "_BLOCK_CELLS", 1)
+    assert paired_bootstrap(first, second, n_samples=100) == whole
+
+
+def test_sentences_without_scored_words_are_not_drawn() -> None:
+    gold = [tree((0, "root"), upos="PUNCT")] * 50 + [tree((0, "root"), upos="NOUN")]
+    wrong = [tree((1, "root"))] * 51
+    found = paired_bootstrap(score(gold, wrong, "ud"), score(gold, gold, "ud"), n_samples=20)
+    assert (found.uas.low, found.uas.high) == (100.0, 100.0)
+
+
+def test_scores_of_different_sentences_are_refused() -> None:
+    with pytest.raises(ValueError, match="not of the same sentences"):
+        paired_bootstrap(scores_of(2, 2), scores_of(2, 3))
+    with pytest.raises(ValueError, match="not of the same sentences"):
+        paired_bootstrap(score([GOLD], [GOLD], "ud"), score([GOLD], [GOLD]))
+
+
+def test_no_samples_are_refused() -> None:
+    with pytest.raises(ValueError, match="n_samples is 0"):
+        paired_bootstrap(scores_of(1, 1), scores_of(1, 1), n_samples=0)
+
+
+def test_text_shows_both_scores() -> None:
+    found = paired_bootstrap(scores_of(50, 50), scores_of(90, 10), n_samples=10)
+    uas = replace(found.uas, low=9.5, high=17.123, p_value=0.03)
+    lines = as_text(replace(found, uas=uas)).splitlines()
+    assert lines[0].split() == ["first", "second", "difference", "95%", "interval", "p"]
+    assert lines[1] == "UAS   83.33   96.67      +13.33    +9.50 to +17.12  0.0300"
+    assert lines[-1] == "Paired bootstrap over 100 sentences, 10 samples, seed 1."

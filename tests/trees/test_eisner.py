@@ -1,0 +1,166 @@
+"""Eisner against brute force, against a slower chart, and on any finite scores."""
+
+import time
+
+import numpy as np
+import pytest
+from brute_force import (
+    best_projective_total,
+    best_total,
+    has_no_crossing,
+    random_projective_heads,
+    random_scores,
+    total,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from headwise.trees.eisner import best_projective_tree, best_projective_trees
+from headwise.trees.tree import is_projective_tree, is_tree, roots
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+SCORES = st.integers(1, 12).flatmap(
+    lambda n: arrays(np.float64, (n + 1, n + 1), elements=FINITE | st.sampled_from([0.0, 1.0]))
+)
+
+
+def padded(matrices: list[np.ndarray], filler: float) -> tuple[np.ndarray, np.ndarray]:
+    size = max(len(matrix) for matrix in matrices)
+    batch = np.full((len(matrices), size, size), filler)
+    for target, matrix in zip(batch, matrices, strict=True):
+        target[: len(matrix), : len(matrix)] = matrix
+    return batch, np.array([len(matrix) - 1 for matrix in matrices])
+
+
+def test_worked_example() -> None:
+    scores = np.array([[9, 9, 9], [5, 9, 4], [1, 8, 9]], dtype=np.float32)
+    heads = best_projective_tree(scores, single_root=False)
+    assert heads.tolist() == [0, 0, 1]
+    assert heads.dtype == np.int32
+
+
+@pytest.mark.parametrize("single_root", [False, True])
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("n_words", range(1, 7))
+def test_equals_brute_force(n_words: int, tied: bool, single_root: bool) -> None:
+    for seed in range(40):
+        scores = random_scores(seed, n_words, tied)
+        heads = best_projective_tree(scores, single_root)
+        assert is_projective_tree(heads)
+        assert total(scores, heads) == pytest.approx(best_total(scores, single_root, True))
+        assert not single_root or len(roots(heads)) == 1
+
+
+@pytest.mark.parametrize("n_words", [9, 14, 20])
+def test_many_roots_equals_slower_chart(n_words: int) -> None:
+    for seed in range(3):
+        scores = random_scores(seed, n_words)
+        heads = best_projective_tree(scores, single_root=False)
+        assert total(scores, heads) == pytest.approx(best_projective_total(scores))
+
+
+@pytest.mark.parametrize("n_words", [7, 12])
+def test_single_root_equals_slower_chart_over_root_choices(n_words: int) -> None:
+    for seed in range(3):
+        scores = random_scores(seed, n_words)
+        scores[:, 0] += 2.0  # tempts to attach many words to ROOT
+        totals = []
+        for root in range(1, n_words + 1):
+            one_root = scores.copy()
+            one_root[np.arange(n_words + 1) != root, 0] = -1e6
+            totals.append(best_projective_total(one_root))
+        heads = best_projective_tree(scores, single_root=True)
+        assert total(scores, heads) == pytest.approx(max(totals))
+        assert len(roots(heads)) == 1
+
+
+@pytest.mark.parametrize("single_root", [False, True])
+@pytest.mark.parametrize("n_words", [30, 120])
+def test_finds_a_planted_projective_tree(n_words: int, single_root: bool) -> None:
+    for seed in range(3):
+        heads = random_projective_heads(seed, n_words, single_root)
+        scores = random_scores(seed, n_words)
+        scores[np.arange(1, n_words + 1), heads[1:]] += 20.0
+        assert best_projective_tree(scores, single_root).tolist() == heads.tolist()
+
+
+@pytest.mark.parametrize("single_root", [False, True])
+def test_eisner_never_crosses_arcs(single_root: bool) -> None:
+    for seed in range(10):
+        heads = best_projective_tree(random_scores(seed, 35), single_root)
+        assert has_no_crossing(heads)
+        assert is_tree(heads)
+
+
+@pytest.mark.parametrize("filler", [0.0, np.nan, np.inf])
+@pytest.mark.parametrize("single_root", [False, True])
+def test_batch_equals_one_by_one(single_root: bool, filler: float) -> None:
+    sentences = [random_scores(n, n) for n in (13, 0, 1, 30, 2, 30, 7)]
+    together = best_projective_trees(*padded(sentences, filler), single_root)
+    alone = [best_projective_tree(scores, single_root) for scores in sentences]
+    assert [heads.tolist() for heads in together] == [heads.tolist() for heads in alone]
+
+
+@pytest.mark.parametrize("n_cells", [1, 100])
+def test_summing_in_pieces_changes_nothing(n_cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    batch, lengths = padded([random_scores(n, n) for n in (20, 17)], 0.0)
+    at_once = best_projective_trees(batch, lengths, single_root=True)
+    monkeypatch.setattr("headwise.trees.eisner._CELLS_AT_ONCE", n_cells)
+    in_pieces = best_projective_trees(batch, lengths, single_root=True)
+    assert [heads.tolist() for heads in in_pieces] == [heads.tolist() for heads in at_once]
+
+
+def test_no_sentences_no_words_and_one_word() -> None:
+    assert best_projective_trees(np.zeros((0, 3, 3)), np.zeros(0, dtype=np.int32), True) == []
+    for single_root in (False, True):
+        assert best_projective_tree(np.full((1, 1), np.nan), single_root).tolist() == [0]
+        assert best_projective_tree(np.full((2, 2), -1e30), single_root).tolist() == [0, 0]
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(scores=SCORES, single_root=st.booleans())
+def test_any_finite_scores_give_a_projective_tree(scores: np.ndarray, single_root: bool) -> None:
+    heads = best_projective_tree(scores, single_root)
+    assert is_projective_tree(heads)
+    assert not single_root or len(roots(heads)) == 1
+
+
+@pytest.mark.parametrize("single_root", [False, True])
+def test_scores_near_the_largest_float_stay_exact(single_root: bool) -> None:
+    for seed in range(20):
+        scores = random_scores(seed, 5)
+        scores[0] = 0.0
+        np.fill_diagonal(scores, 0.0)
+        heads = best_projective_tree(scores / np.abs(scores).max() * 1.7e308, single_root)
+        assert total(scores, heads) == pytest.approx(best_total(scores, single_root, True))
+
+
+def test_leaves_arguments_alone() -> None:
+    scores, lengths = padded([random_scores(5, 10), random_scores(6, 4)], 1.0)
+    before = scores.copy()
+    scores.flags.writeable = lengths.flags.writeable = False
+    best_projective_trees(scores, lengths, single_root=True)
+    np.testing.assert_array_equal(scores, before)
+
+
+def test_tiny_float32_scores_keep_their_order() -> None:
+    scores = random_scores(7, 6)
+    expected = best_projective_tree(scores, single_root=True)
+    tiny = (scores * 1e-30).astype(np.float32)
+    assert best_projective_tree(tiny, single_root=True).tolist() == expected.tolist()
+
+
+def test_takes_scores_in_any_memory_layout() -> None:
+    scores = random_scores(7, 9)
+    transposed = np.asfortranarray(scores)
+    expected = best_projective_tree(scores, single_root=True)
+    assert best_projective_tree(transposed, single_root=True).tolist() == expected.tolist()
+
+
+def test_three_hundred_words_take_less_than_a_second() -> None:
+    scores = random_scores(0, 300)
+    started = time.perf_counter()
+    heads = best_projective_tree(scores, single_root=True)
+    assert time.perf_counter() - started < 1.0
+    assert is_projective_tree(heads)
