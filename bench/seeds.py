@@ -4,7 +4,8 @@
         --configs configs/paper-ewt.toml configs/paper-ewt-pei.toml --seeds 1 2 3
 
 Each training is a `headwise train` of its own, so a killed bench resumes. Test is parsed by PyTorch
-and by the ONNX runtime in both precisions, greedily and repaired; every word counts.
+and by the ONNX runtime in both precisions, greedily and repaired; every word counts. Trainings that
+have not come to their end are named, not averaged.
 """
 
 import argparse
@@ -18,10 +19,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import mean, stdev
 
+import msgspec
+
 import headwise
-from headwise.config import DecodeConfig
+from headwise.config import Recipe
 from headwise.evaluate.scores import score
 
+Row = dict[str, str | float]
 SYSTEMS = (
     ("torch", "greedy", "float32"),
     ("torch", "mst", "float32"),
@@ -30,92 +34,115 @@ SYSTEMS = (
     ("onnx", "mst", "int8"),
 )
 KEPT = ("uas", "las", "label_accuracy", "uem", "lem", "tree_rate", "projective_rate")
+SHOWN = ("uas", "las", "las_universal", "uem", "tree_rate", "projective_rate")
 
 
-def train(config: Path, seed: int, data: Path, out: Path, device: str) -> float:
-    """Run one training to its end; give its seconds."""
-    folder = out / f"{config.stem}-{seed}"
+def train_and_measure(config: Path, seed: int, given: argparse.Namespace) -> None:
+    """Run one training to its end, then measure it, each in a process of its own."""
+    folder = given.out / f"{config.stem}-{seed}"
     folder.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
-    command = [sys.executable, "-m", "headwise", "train", str(config), "--seed", str(seed)]
-    command += ["--train", str(data / "train.conllu.xz"), "--dev", str(data / "dev.conllu.xz")]
-    command += ["--out", str(folder), "--device", device]
+    train = ["-m", "headwise", "train", str(config), "--seed", str(seed), "--out", str(folder)]
+    train += ["--train", str(given.data / "train.conllu.xz"), "--device", given.device]
+    train += ["--dev", str(given.data / "dev.conllu.xz")]
+    measure = [__file__, "--data", str(given.data), "--device", given.device]
+    environment = {"OMP_NUM_THREADS": "1", **os.environ}
     with (folder / "stderr.txt").open("a") as log:
-        subprocess.run(command, check=True, stderr=log, env={**os.environ, "OMP_NUM_THREADS": "2"})
-    return time.monotonic() - started
+        for command in (train, [*measure, "--measure", str(folder)]):
+            done = subprocess.run(
+                [sys.executable, *command], stderr=log, env=environment, check=False
+            )
+            if done.returncode:
+                return
+    (folder / "seconds.txt").write_text(f"{time.monotonic() - started:.0f}\n")
 
 
-def measure(folder: Path, test: Path, device: str) -> list[dict[str, object]]:
+def measure(folder: Path, test: Path, device: str) -> list[Row]:
     """Parse test with one model in every way, and score it."""
-    gold = [sentence for sentence in headwise.read_sentences(test) if len(sentence)]
-    own = json.loads((folder / "model" / "model.json").read_text())["decode"]
-    rows: list[dict[str, object]] = []
-    for runtime, decoder, precision in SYSTEMS:
-        decode = DecodeConfig(**{**own, "decoder": decoder})
-        where = device if runtime == "torch" else "cpu"
-        parser = headwise.load(folder, device=where, precision=precision, decode=decode)
-        if runtime == "torch" and where == "cpu":
-            from headwise.learn.scorer import load_torch_parser
+    from headwise.learn.scorer import load_torch_parser
 
-            parser = load_torch_parser(folder, "cpu", decode)
-        parsed = [
-            sentence.with_parse(p) for sentence, p in zip(gold, parser.parse(gold), strict=True)
-        ]
+    gold = [sentence for sentence in headwise.read_sentences(test) if len(sentence)]
+    own = msgspec.json.decode((folder / "recipe.json").read_bytes(), type=Recipe).decode
+    rows: list[Row] = []
+    for runtime, decoder, precision in SYSTEMS:
+        decode = msgspec.structs.replace(own, decoder=decoder)
+        if runtime == "torch":
+            parser = load_torch_parser(folder, device, decode)
+        else:
+            parser = headwise.load(folder, precision=precision, decode=decode)  # type: ignore[arg-type]
+        parses = parser.parse(gold)
+        parsed = [sentence.with_parse(p) for sentence, p in zip(gold, parses, strict=True)]
         full = score(gold, parsed)
         universal = score(gold, parsed, universal_labels=True)
-        row: dict[str, object] = {"runtime": runtime, "decoder": decoder, "precision": precision}
+        row: Row = {"runtime": runtime, "decoder": decoder, "precision": precision}
         row |= {name: round(getattr(full, name), 4) for name in KEPT}
         rows.append(row | {"las_universal": round(universal.las, 4)})
     return rows
 
 
-def summarise(results: dict[str, list[list[dict[str, object]]]]) -> str:
+def summarise(results: dict[str, list[list[Row]]]) -> str:
     """Write means over seeds as a Markdown table."""
     lines = [
-        "| recipe | runtime | trees by | UAS | LAS | LAS, universal | UEM | trees | projective |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| recipe | seeds | runtime | trees by | UAS | LAS | LAS, universal | UEM | trees | "
+        "projective |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for name, seeds in results.items():
         for rows in zip(*seeds, strict=True):
             cells = []
-            for key in ("uas", "las", "las_universal", "uem", "tree_rate", "projective_rate"):
-                values = [float(str(row[key])) for row in rows]
+            for key in SHOWN:
+                values = [float(row[key]) for row in rows]
                 spread = f" ± {stdev(values):.2f}" if len(values) > 1 else ""
                 cells.append(f"{mean(values):.2f}{spread}")
             first = rows[0]
             runtime = f"{first['runtime']} {first['precision']}"
-            lines.append(f"| {name} | {runtime} | {first['decoder']} | {' | '.join(cells)} |")
+            lines.append(
+                f"| {name} | {len(rows)} | {runtime} | {first['decoder']} | {' | '.join(cells)} |"
+            )
     return "\n".join(lines) + "\n"
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Train, measure, write `results.json` and `results.md`."""
-    options = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
+def collect(out: Path, runs: Sequence[tuple[Path, int]]) -> None:
+    """Write `results.json` and `results.md` of what has come to its end."""
+    results: dict[str, list[list[Row]]] = {}
+    seconds: dict[str, int] = {}
+    for config, seed in runs:
+        name = f"{config.stem}-{seed}"
+        if not (out / name / "seconds.txt").exists():
+            print(f"not finished: {name} (see {out / name / 'stderr.txt'})")
+            continue
+        rows = json.loads((out / name / "scores.json").read_text())
+        results.setdefault(config.stem, []).append(rows)
+        seconds[name] = int((out / name / "seconds.txt").read_text())
+    report = {"seconds": seconds, "results": results}
+    (out / "results.json").write_text(json.dumps(report, indent=1) + "\n")
+    (out / "results.md").write_text(summarise(results))
+    print(summarise(results))
+    print(seconds)
+
+
+def main() -> None:
+    """Train, measure, collect."""
+    options = argparse.ArgumentParser(description="Train recipes over seeds and measure them.")
     options.add_argument("--data", type=Path, required=True, help="folder with train, dev, test")
     options.add_argument("--out", type=Path, default=Path("runs/seeds"))
-    options.add_argument("--configs", type=Path, nargs="+", required=True)
+    options.add_argument("--configs", type=Path, nargs="+", default=[])
     options.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     options.add_argument("--device", default="cuda")
-    options.add_argument("--side-by-side", type=int, default=8)
-    given = options.parse_args(arguments)
+    options.add_argument("--side-by-side", type=int, default=10)
+    options.add_argument("--measure", type=Path, help="only measure the run in this folder")
+    given = options.parse_args()
+    if given.measure:
+        rows = measure(given.measure, given.data / "test.conllu.xz", given.device)
+        (given.measure / "scores.json").write_text(json.dumps(rows, indent=1) + "\n")
+        return
     runs = [(config, seed) for config in given.configs for seed in given.seeds]
+    unfinished = [
+        run for run in runs if not (given.out / f"{run[0].stem}-{run[1]}/seconds.txt").exists()
+    ]
     with ThreadPoolExecutor(given.side_by_side) as pool:
-        seconds = list(pool.map(lambda run: train(*run, given.data, given.out, given.device), runs))
-    test = given.data / "test.conllu.xz"
-    results: dict[str, list[list[dict[str, object]]]] = {}
-    for config, seed in runs:
-        folder = given.out / f"{config.stem}-{seed}"
-        results.setdefault(config.stem, []).append(measure(folder, test, given.device))
-    table = summarise(results)
-    times = {
-        f"{config.stem}-{seed}": round(s, 1)
-        for (config, seed), s in zip(runs, seconds, strict=True)
-    }
-    report = {"seeds": given.seeds, "seconds": times, "results": results}
-    (given.out / "results.json").write_text(json.dumps(report, indent=1) + "\n")
-    (given.out / "results.md").write_text(table)
-    print(table)
-    print(json.dumps(times))
+        list(pool.map(lambda run: train_and_measure(*run, given), unfinished))
+    collect(given.out, runs)
 
 
 if __name__ == "__main__":

@@ -76,6 +76,7 @@ READING_ORDER = (
     "learn.data",
     "learn.checkpoint",
     "learn.loop",
+    "learn.phases",
     "learn.recipe",
     "cli.terminal",
     "cli.parse",

@@ -75,7 +75,7 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     max_length: Count = 100
     """Longer training sentences are left out (and counted aloud); parsing has no such limit."""
     dropout: Share = 0.35
-    """Share of the inputs of each LSTM layer (for `pei`: of the window) set to zero at each word."""
+    """Share of the inputs of each LSTM layer (`pei`: of the window) set to zero at each word."""
     recurrent_dropout: Share = 0.1
     """Share of the candidate cell updates set to zero; for `pei`, of the hidden units of pairs."""
     init: Rate = 0.1

@@ -26,7 +26,9 @@ def test_gradient_agrees_with_the_lstm() -> None:
     projected = inputs @ lstm.weight_ih_l0.T + lstm.bias_ih_l0 + lstm.bias_hh_l0
     ours = run_layer(projected[:, None], lstm.weight_hh_l0.T[None], torch.ones(6, 1, 2, 4))
     (ours[:, 0] * weights).sum().backward()
-    for mine, theirs in zip([inputs.grad, *(p.grad for p in lstm.parameters())], expected, strict=True):
+    for mine, theirs in zip(
+        [inputs.grad, *(p.grad for p in lstm.parameters())], expected, strict=True
+    ):
         torch.testing.assert_close(mine, theirs)
 
 

@@ -1,6 +1,7 @@
 """`headwise evaluate`."""
 
 import click
+import msgspec
 
 from headwise.cli.terminal import examples
 from headwise.config import Format, Punctuation
@@ -63,11 +64,18 @@ def evaluate(
         return score(*pairs, rule=punctuation, universal_labels=universal)
 
     first = scores_of(predicted)
+    if second is None:
+        click.echo(as_json(first) if out_form == "json" else as_text(first, details))
+        return
+    other = scores_of(second)
+    difference = paired_bootstrap(first, other, seed=seed)
     if out_form == "json":
-        click.echo(as_json(first))
+        parts = {
+            "predicted": msgspec.Raw(as_json(first)),
+            "predicted2": msgspec.Raw(as_json(other)),
+        }
+        whole = msgspec.json.encode(parts | {"difference": difference})
+        click.echo(msgspec.json.format(whole, indent=2))
     else:
-        click.echo(as_text(first, details))
-    if second is not None:
-        other = scores_of(second)
-        click.echo(as_json(other) if out_form == "json" else f"\n{as_text(other, details)}")
-        click.echo(f"\n{significance_as_text(paired_bootstrap(first, other, seed=seed))}")
+        texts = [as_text(first, details), as_text(other, details), significance_as_text(difference)]
+        click.echo("\n".join(texts))

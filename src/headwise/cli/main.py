@@ -21,11 +21,22 @@ class _Commands(click.Group):
             return super().invoke(ctx)
         except HeadwiseError as error:
             click.echo(f"headwise: {error}", err=True)
+            _let_go_of_stdout()
             ctx.exit(1)
         except BrokenPipeError:
-            # The reader of our pipe went away; point stdout elsewhere so that exit can flush it.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _let_go_of_stdout()
             ctx.exit(1)
+
+
+def _let_go_of_stdout() -> None:
+    """Write what was said so far; where that fails (no reader, no room), let the rest go nowhere.
+
+    Otherwise Python would try once more on its way out and complain.
+    """
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

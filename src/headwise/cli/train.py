@@ -14,7 +14,7 @@ from headwise.errors import ConfigError
 from headwise.version import VERSION
 
 if TYPE_CHECKING:
-    from headwise.learn.loop import StepReport
+    from headwise.learn.loop import StartReport, StepReport
 
 Dtype = Literal["float32", "bfloat16"]
 
@@ -68,7 +68,7 @@ def train(
 def follow_run(recipe: Recipe, folder: Path, device: str, precision: Dtype) -> None:
     """Drive a run to its end and show its reports."""
     try:
-        from headwise.learn.loop import Device, StepReport
+        from headwise.learn.loop import Device, StartReport, StepReport
         from headwise.learn.recipe import as_line, run
         from headwise.learn.scorer import describe_device, pick_device
     except ModuleNotFoundError as error:
@@ -82,13 +82,23 @@ def follow_run(recipe: Recipe, folder: Path, device: str, precision: Dtype) -> N
     progress = ProgressLine()
     started = time.monotonic()
     for report in run(recipe, folder, Device(where, precision), provenance):
-        if isinstance(report, StepReport):
+        if isinstance(report, StartReport):
+            click.echo(_describe(report), err=True)
+        elif isinstance(report, StepReport):
             progress.show(_state(report, time.monotonic() - started))
         else:
             progress.clear()
             click.echo(as_line(report), err=True)
             started = time.monotonic()
     progress.clear()
+
+
+def _describe(start: "StartReport") -> str:
+    left_out = f", {start.n_too_long:,} longer ones left out" if start.n_too_long else ""
+    return (
+        f"{start.n_sentences:,} sentences, {start.n_words:,} words to learn from{left_out}; "
+        f"{start.n_dev_sentences:,} sentences of dev"
+    )
 
 
 def _state(step: "StepReport", seconds: float) -> str:

@@ -4,6 +4,7 @@ Each epoch seeds PyTorch and draws its order from (seed, phase, epoch) alone. Th
 run the same whether or not it was interrupted, and lets checkpoints do without generator states.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -31,6 +32,16 @@ Dtype = Literal["float32", "bfloat16"]
 
 
 @dataclass(frozen=True, slots=True)
+class StartReport:
+    """What a run learns from; sentences over `train.max_length` words are not among them."""
+
+    n_sentences: int
+    n_words: int
+    n_too_long: int
+    n_dev_sentences: int
+
+
+@dataclass(frozen=True, slots=True)
 class StepReport:
     """How far an epoch has come."""
 
@@ -54,6 +65,13 @@ class Device:
         """Compute in bfloat16 where that is asked for."""
         enabled = self.dtype == "bfloat16"
         return torch.autocast(self.where.type, torch.bfloat16, enabled=enabled)
+
+
+def make_deterministic(device: torch.device) -> None:
+    """Ask a GPU for the same sums each time; on a CPU they are so anyway."""
+    if device.type == "cuda":
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        torch.use_deterministic_algorithms(True, warn_only=True)
 
 
 def seed_epoch(seed: int, phase: Phase, epoch: int) -> np.random.Generator:

@@ -9,13 +9,13 @@ in the run's folder goes on from the last whole epoch.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
 import msgspec
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from headwise.config import Recipe
 from headwise.errors import ConfigError
@@ -29,57 +29,17 @@ from headwise.learn.checkpoint import (
     restore_optimiser,
     save_checkpoint,
 )
-from headwise.learn.data import Data, load_data
+from headwise.learn.data import load_data
 from headwise.learn.export import export_model
-from headwise.learn.loop import (
-    Device,
-    StepReport,
-    collect_arcs,
-    put_on_device,
-    score_heads,
-    score_labels,
-    train_heads,
-    train_labels,
-)
+from headwise.learn.loop import Device, StartReport, StepReport, make_deterministic
 from headwise.learn.network import Network, freeze_vectors, initialise
-from headwise.learn.scorer import TorchScorer
+from headwise.learn.phases import PhasePlan, Run, plan_adam, plan_label, plan_sgd
 from headwise.learn.vectors import read_vectors
 from headwise.model.bundle import Description
-from headwise.trees.decode import decode_batch
 from headwise.words.files import whole_file
 
-Report = StepReport | EpochReport
-Steps = Callable[[torch.optim.Optimizer, int], Iterator[StepReport]]
-Score = Callable[[], tuple[float, float | None, float]]
-
-
-@dataclass(slots=True)
-class Run:
-    """A run under way: what is fixed, and the three things that change."""
-
-    recipe: Recipe
-    data: Data
-    device: Device
-    folder: Path
-    network: Network
-    best: dict[str, Tensor]
-    progress: Progress
-
-
-@dataclass(frozen=True, slots=True)
-class PhasePlan:
-    """One phase: its optimiser, what an epoch does, and how dev is scored.
-
-    `score` gives UAS, LAS (None before labels) and the tree rate; the phase is driven by LAS where
-    there is one, by UAS otherwise.
-    """
-
-    name: Phase
-    n_epochs: int
-    patience: int
-    optimiser: torch.optim.Optimizer
-    steps: Steps
-    score: Score
+Report = StartReport | StepReport | EpochReport
+MakePlan = Callable[[Run], PhasePlan]
 
 
 def run(
@@ -93,14 +53,14 @@ def run(
     state = start(recipe, folder, device)
     if state.progress.finished and (folder / "model").exists():
         return
-    phases: list[tuple[Phase, MakePlan]] = [
-        ("adam", _plan_adam),
-        ("sgd", _plan_sgd),
-        ("label", _plan_label),
-    ]
-    names = [name for name, _ in phases]
-    for name, make_plan in phases[names.index(state.progress.phase) :]:
-        yield from _run_phase(state, name, make_plan)
+    train_data = state.data.train
+    yield StartReport(
+        len(train_data.encoded),
+        train_data.n_words,
+        state.data.n_too_long,
+        len(state.data.dev.encoded),
+    )
+    yield from train(state)
     last = [report for report in state.progress.history if report.is_best][-1]
     scores = {"dev_uas": last.dev_uas, "dev_las": last.dev_las or 0.0}
     description = Description(recipe.model, recipe.decode, provenance, scores)
@@ -109,8 +69,21 @@ def run(
     _save(state, {})
 
 
+def train(state: Run) -> Iterator[Report]:
+    """Run the phases that are left; the network has the best weights at the end."""
+    phases: list[tuple[Phase, MakePlan]] = [
+        ("adam", plan_adam),
+        ("sgd", plan_sgd),
+        ("label", plan_label),
+    ]
+    names = [name for name, _ in phases]
+    for name, make_plan in phases[names.index(state.progress.phase) :]:
+        yield from _run_phase(state, name, make_plan)
+
+
 def start(recipe: Recipe, folder: Path, device: Device) -> Run:
     """Load the data and build the network, from the checkpoint in `folder` if there is one."""
+    make_deterministic(device.where)
     data = load_data(recipe.data, recipe.model, recipe.train)
     network = Network(recipe.model, data.vocab)
     initialise(network, recipe.train.init, recipe.train.seed)
@@ -134,9 +107,6 @@ def start(recipe: Recipe, folder: Path, device: Device) -> Run:
     return Run(recipe, data, device, folder, network, dict(checkpoint.best), checkpoint.progress)
 
 
-MakePlan = Callable[[Run], PhasePlan]
-
-
 def _run_phase(state: Run, name: Phase, make_plan: MakePlan) -> Iterator[Report]:
     if state.progress.phase != name:
         _enter(state, name)
@@ -145,6 +115,11 @@ def _run_phase(state: Run, name: Phase, make_plan: MakePlan) -> Iterator[Report]
         checkpoint = load_checkpoint(state.folder)
         assert checkpoint is not None
         restore_optimiser(plan.optimiser, checkpoint.optimiser)
+    if plan.starts_scored and not state.progress.epoch:
+        score = plan.score()
+        assert score[1] is not None
+        state.best = _copy(state.network)
+        state.progress = msgspec.structs.replace(state.progress, best_score=score[1])
     while state.progress.epoch < plan.n_epochs and state.progress.n_worse < plan.patience:
         started = monotonic()
         epoch = state.progress.epoch + 1
@@ -214,68 +189,3 @@ def as_line(report: EpochReport) -> str:
 
 def _copy(network: Network) -> dict[str, Tensor]:
     return {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}
-
-
-def _plan_adam(state: Run) -> PhasePlan:
-    rate = state.recipe.train.adam_rate
-    optimiser = torch.optim.Adam(_trained_with_heads(state), lr=rate)
-    return _plan_heads(state, "adam", state.recipe.train.adam_epochs, optimiser)
-
-
-def _plan_sgd(state: Run) -> PhasePlan:
-    rate = state.recipe.train.sgd_rate
-    optimiser = torch.optim.SGD(_trained_with_heads(state), lr=rate)
-    return _plan_heads(state, "sgd", state.recipe.train.sgd_epochs, optimiser)
-
-
-def _trained_with_heads(state: Run) -> list[nn.Parameter]:
-    return state.network.parameters_of("all" if state.recipe.label.joint else "heads")
-
-
-def _plan_heads(
-    state: Run, name: Phase, n_epochs: int, optimiser: torch.optim.Optimizer
-) -> PhasePlan:
-    recipe, dev = state.recipe, state.data.dev
-    scorer = TorchScorer(state.network, state.device.where)
-    treebank = put_on_device(state.data.train, state.device.where)
-
-    def steps(optimiser: torch.optim.Optimizer, epoch: int) -> Iterator[StepReport]:
-        return train_heads(
-            state.network,
-            optimiser,
-            treebank,
-            recipe.train,
-            (name, epoch),
-            state.device,
-            recipe.label.joint,
-        )
-
-    def score() -> tuple[float, float | None, float]:
-        uas, tree_rate = score_heads(scorer.select(dev.encoded), dev)
-        return uas, None, tree_rate
-
-    return PhasePlan(name, n_epochs, recipe.train.patience, optimiser, steps, score)
-
-
-def _plan_label(state: Run) -> PhasePlan:
-    recipe, dev = state.recipe, state.data.dev
-    arcs = collect_arcs(state.network, state.data.train, state.device.where)
-    scorer = TorchScorer(state.network, state.device.where)
-    selections = scorer.select(dev.encoded)
-    uas, tree_rate = score_heads(selections, dev)
-    matrices = [selection.head_log_probs for selection in selections]
-    decode = recipe.decode
-    trees = decode_batch(matrices, decode.decoder, decode.single_root, decode.weights)
-    heads = [tree.heads for tree in trees]
-
-    def steps(optimiser: torch.optim.Optimizer, epoch: int) -> Iterator[StepReport]:
-        return train_labels(
-            state.network, optimiser, arcs, recipe.label, (recipe.train.seed, epoch)
-        )
-
-    def score() -> tuple[float, float | None, float]:
-        return uas, score_labels(scorer, selections, heads, dev), tree_rate
-
-    optimiser = torch.optim.Adagrad(state.network.parameters_of("labels"), lr=recipe.label.rate)
-    n_epochs = recipe.label.epochs
-    return PhasePlan("label", n_epochs, n_epochs, optimiser, steps, score)

@@ -18,6 +18,11 @@ from headwise.errors import ModelError
 from headwise.model.bundle import SELECT, Bundle
 from headwise.words.encode import Encoded, IntArray
 
+_ORT_ERRORS = tuple(
+    getattr(ort.capi.onnxruntime_pybind11_state, name)
+    for name in ("Fail", "InvalidArgument", "InvalidGraph", "InvalidProtobuf", "NotImplemented")
+)
+"""ONNX Runtime's own exceptions have no common name."""
 FloatArray = NDArray[np.float32]
 Precision = Literal["int8", "float32"]
 BLOCK_BYTES = 32 * 2**20
@@ -97,5 +102,5 @@ def _open(bundle: Bundle, name: str) -> ort.InferenceSession:
     options.log_severity_level = 3
     try:
         return ort.InferenceSession(bundle.read(name), options, providers=["CPUExecutionProvider"])
-    except (ort.capi.onnxruntime_pybind11_state.Fail, RuntimeError, ValueError) as error:
+    except (RuntimeError, ValueError, *_ORT_ERRORS) as error:
         raise ModelError(f"{bundle.path / name}: ONNX Runtime refuses it: {error}") from error

@@ -21,8 +21,10 @@ from headwise.words.sentence import BLANK, Sentence, Word
 OnError = Literal["raise", "skip"]
 MAX_SENTENCE_BYTES = 64 * 2**20
 N_COLUMNS = 10
-_RANGE = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
-_EMPTY = re.compile(r"([0-9]+)\.([1-9][0-9]*)")
+_WHITE = " \t\r\n"
+"""A line of these alone is blank; any other white space is a broken line, never skipped."""
+_RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
+_EMPTY = re.compile(r"(0|[1-9][0-9]{0,8})\.([1-9][0-9]{0,8})")
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
 _DEP = r"[0-9]+(\.[0-9]+)?:[^|\t]+"
 _DEPS = re.compile(rf"_|{_DEP}(\|{_DEP})*")
@@ -80,13 +82,13 @@ def _blocks(stream: BinaryIO, name: str) -> Iterator[tuple[int, list[bytes]]]:
     size, line, first_line, ended = 0, 0, 1, False
     while raw := stream.readline(MAX_SENTENCE_BYTES + 1):
         line += 1
-        is_blank = raw.isspace()
+        is_blank = not raw.strip(_WHITE.encode())
         if ended and not is_blank:
             yield first_line, block
             block, size, first_line, ended = [], 0, line, False
         block.append(raw)
         size += len(raw)
-        ended = ended or is_blank
+        ended = is_blank
         if size > MAX_SENTENCE_BYTES:
             raise DataError(
                 f"a sentence of more than {MAX_SENTENCE_BYTES >> 20} MiB",
@@ -110,7 +112,7 @@ def _read_block(block: list[bytes], name: str, first_line: int, form: Format) ->
                     raise _FormatError(
                         "a comment after the first word", "comments come before words"
                     )
-            elif content.strip() and (word := _read_line(content, len(words), form)):
+            elif line.strip(_WHITE) and (word := _read_line(content, len(words), form)):
                 words.append(word)
                 rows.append(row)
         except _FormatError as broken:

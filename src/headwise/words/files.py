@@ -25,30 +25,42 @@ def open_source(source: str | Path | BinaryIO) -> Iterator[tuple[BinaryIO, str]]
     What is packed is known by its first bytes, so a pipe may be gz or xz too. A file that opens
     but breaks off or is damaged becomes a `DataError`; a stream that was passed in stays open.
     """
-    if isinstance(source, str | Path) and str(source) != "-":
-        name, raw = str(source), _open_path(Path(source))
+    is_path = isinstance(source, str | Path) and str(source) != "-"
+    if isinstance(source, str | Path):
+        name = str(source) if is_path else "<stdin>"
+        raw = _open_path(Path(source)) if is_path else sys.stdin.buffer
     else:
-        raw = sys.stdin.buffer if isinstance(source, str | Path) else source
-        name = "<stdin>" if raw is sys.stdin.buffer else str(getattr(raw, "name", "<stream>"))
+        name, raw = str(getattr(source, "name", "<stream>")), source
+    buffered = cast(
+        io.BufferedReader,
+        raw if hasattr(raw, "peek") else io.BufferedReader(cast(io.RawIOBase, raw)),
+    )
     try:
-        yield _unpack(raw), name
+        yield _unpack(buffered), name
     except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"packed data is damaged: {error}", name, hint="fetch it again") from error
+    except OSError as error:
+        raise DataError(_reason(error), name, hint="can the whole of it be read?") from error
     finally:
-        if name != "<stdin>" and raw is not source:
+        if is_path:
             raw.close()
+        elif buffered is not raw and not raw.closed:
+            buffered.detach()  # or it would close the stream when it goes
 
 
 def _open_path(path: Path) -> BinaryIO:
     try:
         return path.open("rb")
     except OSError as error:
-        raise DataError(str(error.strerror), str(path)) from error
+        raise DataError(_reason(error), str(path), hint="is the path right?") from error
 
 
-def _unpack(raw: BinaryIO) -> BinaryIO:
-    buffered = raw if hasattr(raw, "peek") else io.BufferedReader(cast(io.RawIOBase, raw))
-    magic = cast(io.BufferedReader, buffered).peek(6)[:6]
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)
+
+
+def _unpack(buffered: io.BufferedReader) -> BinaryIO:
+    magic = buffered.peek(6)[:6]
     if magic.startswith(GZIP_MAGIC):
         return cast(BinaryIO, gzip.GzipFile(fileobj=buffered))
     if magic.startswith(XZ_MAGIC):
@@ -60,14 +72,17 @@ def _unpack(raw: BinaryIO) -> BinaryIO:
 def open_target(target: str | Path) -> Iterator[BinaryIO]:
     """Open a path or `-` (stdout) for writing; `.gz` and `.xz` pack.
 
-    A path appears whole when the block ends and not at all when it fails.
+    A path appears whole when the block ends and not at all when it fails; a device or a pipe is
+    written as it is, never replaced.
     """
     if str(target) == "-":
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        with _writing("<stdout>", "is there room where it goes?"):
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
         return
     path = Path(target)
-    with whole_file(path) as raw:
+    is_special = os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+    with _special_file(path) if is_special else whole_file(path) as raw:
         if path.suffix == ".gz":
             with gzip.GzipFile(fileobj=raw, mode="wb", mtime=0) as packed:
                 yield cast(BinaryIO, packed)
@@ -80,23 +95,41 @@ def open_target(target: str | Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Write a file under a temporary name beside `path`, and rename it when it is whole."""
+    """Write a file under a temporary name beside `path`, and rename it when it is whole.
+
+    Where `path` is a link, the file that it leads to is written.
+    """
+    final = Path(os.path.realpath(path))
+    with _writing(str(path), "can files be made in this folder?"):
+        handle, temporary = tempfile.mkstemp(dir=final.parent, prefix=f".{final.name}.")
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise DataError(str(error.strerror), str(path)) from error
-    try:
-        with os.fdopen(handle, "wb") as raw:
-            yield raw
-            raw.flush()
-            os.fsync(raw.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except OSError as error:
-        raise DataError(str(error.strerror), str(path), hint="nothing was written") from error
+        with _writing(str(path), "nothing was written"):
+            with os.fdopen(handle, "wb") as raw:
+                yield raw
+                raw.flush()
+                os.fsync(raw.fileno())
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, final)
     finally:
         if os.path.exists(temporary):
             os.unlink(temporary)
+
+
+@contextmanager
+def _special_file(path: Path) -> Iterator[BinaryIO]:
+    with _writing(str(path), "is there room where it goes?"), path.open("wb") as raw:
+        yield raw
+
+
+@contextmanager
+def _writing(name: str, hint: str) -> Iterator[None]:
+    """Make a failure to write a `DataError`; a pipe that nobody reads any more is no failure."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise DataError(_reason(error), name, hint=hint) from error
 
 
 def _umask() -> int:

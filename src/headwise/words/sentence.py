@@ -6,7 +6,7 @@ slot 0 belong to arrays. `Sentence.with_parse` is one of the two places where th
 other (the other is `words.encode`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -110,12 +110,24 @@ def line_end(line: str) -> str:
 def sentence_from_words(words: Sequence[Sequence[str]], columns: Sequence[str]) -> Sentence:
     """Make a sentence out of plain values, one row a word; columns not named are blank.
 
+    A value that would not come back from a file, empty or with a tab or a line end, is refused.
     Example: `sentence_from_words([("Kids", "NNS"), ("love", "VBP")], ["form", "xpos"])`.
     """
     rows = []
     for position, values in enumerate(words, 1):
         given = dict(zip(columns, values, strict=True))
+        _check_values(given, position)
         blank = dict.fromkeys(Word._fields, BLANK) | {"id": str(position)}
         rows.append(Word(**(blank | given)))
     lines = ["\t".join(word) + "\n" for word in rows]
     return Sentence(tuple(rows), (*lines, "\n"), tuple(range(len(rows))))
+
+
+def _check_values(given: Mapping[str, str], position: int) -> None:
+    for column, value in given.items():
+        if not value or not {"\t", "\n", "\r"}.isdisjoint(value):
+            raise DataError(
+                f"{column.upper()} of word {position} is {value[:40]!r}",
+                "<memory>",
+                hint="a value is not empty and has no tab or line end",
+            )

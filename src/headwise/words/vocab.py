@@ -106,9 +106,12 @@ def vocab_to_json(vocab: Vocab) -> bytes:
 
 def vocab_from_json(data: bytes, where: str) -> Vocab:
     """Read a vocabulary, strictly."""
+    hint = "the model folder is damaged; fetch it again"
     try:
         lists = msgspec.json.decode(data, type=_Lists)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        hint = "the model folder is damaged; fetch it again"
         raise ModelError(f"{where}: {error}", hint) from error
-    return Vocab(Index(lists.words), Index(lists.tags), Index(lists.labels), lists.tag_column)
+    try:
+        return Vocab(Index(lists.words), Index(lists.tags), Index(lists.labels), lists.tag_column)
+    except ModelError as error:
+        raise ModelError(f"{where}: {error.what}", hint) from error

@@ -1,0 +1,36 @@
+# make check    install what development needs into .venv, then lint, types and tests
+# make test     the tests alone
+# make wheel    build the wheel into dist/
+# make clean    remove what the others made
+
+PYTHON ?= python3
+BIN = .venv/bin
+STAMP = .venv/installed
+
+.PHONY: check install lint types test wheel clean
+
+check: lint types test
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	touch $(STAMP)
+
+lint: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+test: $(STAMP)
+	$(BIN)/python -m pytest --cov --cov-report=term-missing:skip-covered --cov-report=json:.cache/coverage.json
+	$(BIN)/python tests/coverage_bars.py .cache/coverage.json
+
+wheel: $(STAMP)
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+clean:
+	rm -rf .venv .cache/coverage.json build dist .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,196 @@
+"""The commands as a user runs them: real processes, real pipes, exit codes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+SAMPLE = FIXTURES / "ewt-dev-100.conllu"
+
+
+def headwise(
+    *arguments: object, stdin: bytes | None = None, **options: object
+) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "headwise", *map(str, arguments)]
+    return subprocess.run(command, input=stdin, capture_output=True, check=False, **options)  # type: ignore[call-overload, no-any-return]
+
+
+@pytest.fixture(scope="module")
+def parsed(tiny_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("parsed") / "out.conllu"
+    done = headwise("parse", SAMPLE, "-m", tiny_run, "-o", path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == b""
+    assert b"100 sentences" in done.stderr
+    return path
+
+
+@pytest.mark.parametrize("command", [[], ["train"], ["parse"], ["evaluate"], ["info"]])
+def test_help_shows_an_example(command: list[str]) -> None:
+    done = headwise(*command, "--help")
+    assert done.returncode == 0
+    assert b"Example" in done.stdout
+    assert b"headwise " in done.stdout.split(b"Example")[1]
+
+
+def test_parse_reads_stdin_and_writes_stdout(parsed: Path, tiny_run: Path) -> None:
+    done = headwise("parse", "-m", tiny_run, "--quiet", "--threads", 2, stdin=SAMPLE.read_bytes())
+    assert done.returncode == 0
+    assert done.stdout == parsed.read_bytes()
+    assert done.stderr == b""
+
+
+def test_evaluate_prints_scores_and_significance(parsed: Path) -> None:
+    done = headwise("evaluate", SAMPLE, parsed, "--punctuation", "ud", "--details")
+    assert done.returncode == 0
+    assert b"UAS" in done.stdout
+    assert b"nsubj" in done.stdout
+    as_json = headwise("evaluate", SAMPLE, parsed, "--format", "json", "--universal")
+    scores = json.loads(as_json.stdout)
+    assert scores["tree_rate"] == 100
+    both = headwise("evaluate", SAMPLE, parsed, SAMPLE)
+    assert both.stdout.count(b"UEM") == 2
+    assert b"p" in both.stdout.split(b"UEM")[2]
+    pair = headwise("evaluate", SAMPLE, parsed, SAMPLE, "--format", "json")
+    report = json.loads(pair.stdout)
+    assert report["predicted"]["uas"] < report["predicted2"]["uas"] == 100
+    assert report["difference"]["uas"]["p_value"] < 0.01
+
+
+def test_decoders_and_roots(parsed: Path, tiny_run: Path) -> None:
+    outputs = {}
+    for flags in (["--decoder", "greedy"], ["--decoder", "eisner", "--single-root"]):
+        done = headwise("parse", SAMPLE, "-m", tiny_run, *flags)
+        assert done.returncode == 0
+        outputs[flags[1]] = done.stdout
+    assert outputs["greedy"] != outputs["eisner"] != parsed.read_bytes()
+    assert outputs["eisner"].count(b"\t0\t") == 100
+
+
+def test_info_tells_what_a_model_is(tiny_run: Path) -> None:
+    done = headwise("info", tiny_run)
+    assert done.returncode == 0
+    assert b"XPOS" in done.stdout
+    assert b"whole" in done.stdout
+    manifest = json.loads(headwise("info", tiny_run, "--format", "json").stdout)
+    assert manifest["model"]["hidden_size"] == 32
+    assert headwise("info").returncode == 0
+
+
+def fails(code: int, message: bytes, *arguments: object, stdin: bytes = b"") -> None:
+    done = headwise(*arguments, stdin=stdin)
+    assert done.returncode == code
+    assert message in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_errors_have_one_message_and_an_exit_code(tiny_run: Path, tmp_path: Path) -> None:
+    parse = ["parse", "-m", tiny_run]
+    fails(1, b"<stdin>:1: 1 columns where 10", *parse, stdin=b"what\n\n")
+    fails(1, b"No such file", *parse, tmp_path / "missing.conllu")
+    fails(1, b"no model folder", "parse", "-m", tmp_path, SAMPLE)
+    fails(1, b"the input is conllu", *parse, SAMPLE, "--format", "conllx")
+    fails(1, b"reads the column XPOS", *parse, SAMPLE, "--no-keep-tags")
+    fails(2, b"Usage", "parse", "--threads", "0")
+    fails(2, b"No such command", "sing")
+    fails(1, b"No such file", "train", tmp_path / "missing.toml")
+    fails(1, b"device tpu", "train", "configs/paper-ewt.toml", "--device", "tpu", "--out", tmp_path)
+    bad = tmp_path / "bad.toml"
+    bad.write_text("[train]\ndropuot = 0.2\n")
+    fails(1, b"dropuot", "train", bad)
+    fails(1, b"not of the form", "train", bad, "--set", "dropout=1")
+    bad.write_text("[train\n")
+    fails(1, b"not TOML", "train", bad)
+    fails(1, b"no train treebank", "train", "configs/paper-ewt.toml", "--out", tmp_path / "run")
+
+
+def test_on_error_skip_reports_and_passes_through(tiny_run: Path) -> None:
+    first = SAMPLE.read_bytes().split(b"\n\n")[0] + b"\n\n"
+    done = headwise(
+        "parse", "-m", tiny_run, "--on-error", "skip", stdin=first + b"what\n\n" + first
+    )
+    assert done.returncode == 0
+    assert b"what\n\n" in done.stdout
+    assert b"passed through unparsed: <stdin>:" in done.stderr
+    assert b"1 unparsed" in done.stderr
+    halves = done.stdout.split(b"what\n\n")
+    assert halves[0] == halves[1]
+
+
+def test_output_appears_whole_or_not_at_all(tiny_run: Path, tmp_path: Path) -> None:
+    broken = SAMPLE.read_bytes() + b"what\n\n"
+    done = headwise("parse", "-m", tiny_run, "-o", tmp_path / "out.conllu", stdin=broken)
+    assert done.returncode == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_reader_that_goes_away_is_no_traceback(tiny_run: Path) -> None:
+    command = [sys.executable, "-m", "headwise", "parse", "-m", str(tiny_run)]
+    data = SAMPLE.read_bytes() * 20
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout and process.stdin and process.stderr  # noqa: PT018
+        process.stdout.close()
+        try:
+            process.stdin.write(data)
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        message = process.stderr.read()
+        assert process.wait(60) == 1
+    assert b"Traceback" not in message
+
+
+def test_full_disk_is_one_clear_error(tiny_run: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        command = [sys.executable, "-m", "headwise", "parse", "-m", str(tiny_run), str(SAMPLE)]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 1
+    assert b"No space left" in done.stderr
+    assert b"Traceback" not in done.stderr
+    assert b"Exception ignored" not in done.stderr
+
+
+def test_train_shows_progress_and_resumes_after_a_kill(tiny_treebank: Path, tmp_path: Path) -> None:
+    config = tmp_path / "tiny.toml"
+    config.write_text(
+        "[model]\nword_size = 8\ntag_size = 4\nhidden_size = 8\nlabel_size = 8\n"
+        "[train]\nadam_epochs = 3\nsgd_epochs = 1\npatience = 9\n[label]\nepochs = 2\n"
+    )
+    command = [sys.executable, "-m", "headwise", "train", config, "--out", tmp_path / "run"]
+    command += ["--train", tiny_treebank, "--dev", tiny_treebank, "--seed", "5", "--device", "cpu"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr
+        for line in process.stderr:
+            if line.startswith("adam   2"):
+                process.kill()
+    assert not (tmp_path / "run" / "model").exists()
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    assert "40 sentences" in done.stderr
+    assert "adam   1" not in done.stderr
+    assert "label  2" in done.stderr
+    assert str(tmp_path / "run" / "model") in done.stderr
+    log = (tmp_path / "run" / "log.txt").read_text()
+    assert [line.split()[0] for line in log.splitlines()] == ["adam"] * 3 + ["sgd"] + ["label"] * 2
+
+
+def test_training_without_torch_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("raise ModuleNotFoundError('no torch', name='torch')\n")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = headwise("train", "configs/paper-ewt.toml", env=environment)
+    assert done.returncode == 1
+    assert b"pip install 'headwise[train]'" in done.stderr
+
+
+def test_parsing_never_imports_torch(tiny_run: Path, tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("raise ImportError('torch was imported')\n")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = headwise("parse", SAMPLE, "-m", tiny_run, env=environment)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,133 @@
+import json
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+
+from headwise.errors import ModelError
+from headwise.model.bundle import (
+    FORMAT_VERSION,
+    MANIFEST,
+    Description,
+    find_model,
+    load_bundle,
+    slim,
+    write_bundle,
+)
+
+
+@pytest.fixture
+def model(tiny_run: Path, tmp_path: Path) -> Path:
+    """A copy of a trained model that a test may damage."""
+    return Path(shutil.copytree(tiny_run / "model", tmp_path / "model"))
+
+
+def change_manifest(model: Path, **changes: object) -> None:
+    manifest = json.loads((model / MANIFEST).read_text())
+    (model / MANIFEST).write_text(json.dumps({**manifest, **changes}))
+
+
+def refused(model: Path) -> ModelError:
+    with pytest.raises(ModelError) as caught:
+        load_bundle(model)
+    assert str(model) in str(caught.value)
+    return caught.value
+
+
+def test_whole_folder_loads(model: Path) -> None:
+    bundle = load_bundle(model)
+    assert bundle.manifest.provenance == {"data": "tiny"}
+    assert bundle.manifest.scores["dev_uas"] > 90
+    assert set(bundle.manifest.files) == {p.name for p in model.iterdir()} - {MANIFEST}
+    assert "nsubj" in bundle.vocab.labels.strings
+
+
+@pytest.mark.parametrize("name", ["vocab.json", "select.onnx", "weights.safetensors"])
+def test_damaged_missing_or_cut_files_are_refused(model: Path, name: str) -> None:
+    path = model / name
+    data = path.read_bytes()
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    assert "checksum" in str(refused(model))
+    path.write_bytes(data[:-1])
+    assert "bytes where" in str(refused(model))
+    path.unlink()
+    assert "No such file" in str(refused(model))
+
+
+def test_newer_format_names_the_release_that_reads_it(model: Path) -> None:
+    change_manifest(
+        model, format_version=FORMAT_VERSION + 1, headwise_version="9.1.0", something="new"
+    )
+    error = refused(model)
+    assert error.hint is not None
+    assert "headwise 9.1.0" in error.hint
+
+
+def test_manifest_is_read_strictly(model: Path) -> None:
+    original = (model / MANIFEST).read_text()
+    change_manifest(model, surprise=1)
+    assert "surprise" in str(refused(model))
+    (model / MANIFEST).write_text(original[:-20])
+    assert refused(model).hint
+    (model / MANIFEST).write_text(" " * (2**20 + 1))
+    assert "larger than 1 MiB" in str(refused(model))
+    (model / MANIFEST).unlink()
+    assert "No such file" in str(refused(model))
+
+
+@pytest.mark.parametrize("name", ["../vocab.json", "/etc/passwd", "evil.py", "a/b.onnx", "..onnx"])
+def test_files_outside_the_folder_are_refused(model: Path, name: str) -> None:
+    files = json.loads((model / MANIFEST).read_text())["files"]
+    change_manifest(model, files={**files, name: {"size": 1, "sha256": "0"}})
+    assert "is not a file of a model" in str(refused(model))
+
+
+def test_folder_without_vocabulary_is_refused(model: Path) -> None:
+    files = json.loads((model / MANIFEST).read_text())["files"]
+    del files["vocab.json"]
+    change_manifest(model, files=files)
+    assert "vocab.json is missing" in str(refused(model))
+
+
+def test_models_are_found_by_path_run_folder_and_name(tiny_run: Path, tmp_path: Path) -> None:
+    assert find_model(str(tiny_run / "model")) == tiny_run / "model"
+    assert find_model(str(tiny_run)) == tiny_run / "model"
+    with pytest.raises(ModelError, match="no model folder"):
+        find_model(str(tmp_path))
+
+
+def test_slim_keeps_what_parsing_needs(model: Path, tmp_path: Path) -> None:
+    slim(model, tmp_path / "slim", "int8")
+    files = set(load_bundle(tmp_path / "slim").manifest.files)
+    assert files == {"vocab.json", "select.onnx", "represent.int8.onnx", "label.int8.onnx"}
+    with pytest.raises(ModelError, match=r"this model has no represent.float32.onnx"):
+        load_bundle(tmp_path / "slim").read("represent.float32.onnx")
+
+
+def description(model: Path) -> Description:
+    manifest = load_bundle(model).manifest
+    return Description(manifest.model, manifest.decode, {}, {})
+
+
+def test_writing_replaces_a_folder_whole_and_leaves_nothing_else(model: Path) -> None:
+    vocab = (model / "vocab.json").read_bytes()
+    write_bundle(model, description(model), {"vocab.json": vocab})
+    assert sorted(p.name for p in model.iterdir()) == [MANIFEST, "vocab.json"]
+    assert [p.name for p in model.parent.iterdir()] == ["model"]
+    assert stat.S_IMODE(model.stat().st_mode) == 0o755
+    load_bundle(model)
+
+
+def test_failed_writing_leaves_the_old_folder(model: Path) -> None:
+    before = {p.name: p.read_bytes() for p in model.iterdir()}
+    with pytest.raises(ModelError, match="nothing was written"):
+        write_bundle(model, description(model), {"no/such/folder.json": b""})
+    assert {p.name: p.read_bytes() for p in model.iterdir()} == before
+    assert [p.name for p in model.parent.iterdir()] == ["model"]
+
+
+def test_writing_where_no_folder_can_be_says_so(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ModelError, match=r"Not a directory|File exists"):
+        write_bundle(tmp_path / "file" / "model", description(model), {})

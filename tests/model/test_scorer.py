@@ -1,0 +1,133 @@
+"""The three forms of one network agree: PyTorch, ONNX in float32, ONNX in int8."""
+
+import json
+import shutil
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from headwise import Sentence
+from headwise.config import DecodeConfig, ModelConfig
+from headwise.errors import ModelError
+from headwise.learn.export import export_model
+from headwise.learn.network import Network, initialise
+from headwise.learn.scorer import TorchScorer, load_network
+from headwise.model.bundle import Bundle, Description, load_bundle
+from headwise.model.scorer import OnnxScorer, Scorer, Selection
+from headwise.words.encode import Encoded, encode
+
+TORCH_TOLERANCE = 1e-4
+INT8_AGREEMENT = 0.99
+
+
+@pytest.fixture(scope="module")
+def bundle(tiny_run: Path) -> Bundle:
+    return load_bundle(tiny_run / "model")
+
+
+@pytest.fixture(scope="module")
+def encoded(bundle: Bundle, ewt_sentences: list[Sentence]) -> list[Encoded]:
+    return [encode(sentence, bundle.vocab) for sentence in ewt_sentences]
+
+
+def torch_scorer(bundle: Bundle) -> TorchScorer:
+    device = torch.device("cpu")
+    return TorchScorer(load_network(bundle, device), device)
+
+
+def heads_of(selections: list[Selection]) -> list[np.ndarray]:
+    return [s.head_log_probs.argmax(1).astype(np.int32) for s in selections]
+
+
+def largest_difference(first: Scorer, second: Scorer, sentences: list[Encoded]) -> float:
+    selections, others = first.select(sentences), second.select(sentences)
+    heads = heads_of(selections)
+    pairs = [
+        (a.head_log_probs[1:], b.head_log_probs[1:])
+        for a, b in zip(selections, others, strict=True)
+    ]
+    pairs += zip(first.label(selections, heads), second.label(others, heads), strict=True)
+    return max(float(np.abs(a - b).max()) for a, b in pairs)
+
+
+def test_onnx_float32_is_torch(bundle: Bundle, encoded: list[Encoded]) -> None:
+    onnx = OnnxScorer(bundle, "float32")
+    assert largest_difference(torch_scorer(bundle), onnx, encoded) < TORCH_TOLERANCE
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        ModelConfig(representation="pei", word_size=6, tag_size=4, hidden_size=8, label_size=8),
+        ModelConfig(stacks="interleaved", word_size=6, tag_size=4, hidden_size=8, label_size=8),
+        ModelConfig(tag_column="none", word_size=6, hidden_size=8, label_size=8, layers=1),
+    ],
+)
+def test_every_kind_of_model_exports(
+    model: ModelConfig, bundle: Bundle, encoded: list[Encoded], tmp_path: Path
+) -> None:
+    network = Network(model, bundle.vocab)
+    initialise(network, 0.5, seed=1)
+    export_model(network, bundle.vocab, Description(model, DecodeConfig(), {}, {}), tmp_path / "m")
+    exported = load_bundle(tmp_path / "m")
+    scorer = torch_scorer(exported)
+    assert largest_difference(scorer, OnnxScorer(exported, "float32"), encoded) < TORCH_TOLERANCE
+    assert largest_difference(scorer, OnnxScorer(exported, "int8"), encoded) < 0.5
+
+
+def test_int8_selects_the_same_heads(bundle: Bundle, encoded: list[Encoded]) -> None:
+    exact = np.concatenate(heads_of(OnnxScorer(bundle, "float32").select(encoded)))
+    coarse = np.concatenate(heads_of(OnnxScorer(bundle, "int8").select(encoded)))
+    assert (exact == coarse).mean() >= INT8_AGREEMENT
+
+
+def test_log_probabilities_sum_to_one(bundle: Bundle, encoded: list[Encoded]) -> None:
+    scorer = OnnxScorer(bundle)
+    selections = scorer.select(encoded)
+    for selection, labels in zip(
+        selections, scorer.label(selections, heads_of(selections)), strict=True
+    ):
+        np.testing.assert_allclose(np.exp(selection.head_log_probs).sum(1), 1, rtol=1e-4)
+        np.testing.assert_allclose(np.exp(labels).sum(1), 1, rtol=1e-4)
+
+
+def test_blocks_of_rows_change_nothing(
+    bundle: Bundle, encoded: list[Encoded], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scorer = OnnxScorer(bundle, "float32")
+    whole = scorer.select(encoded)
+    monkeypatch.setattr("headwise.model.scorer.BLOCK_BYTES", 20_000)
+    for one, other in zip(whole, scorer.select(encoded), strict=True):
+        np.testing.assert_allclose(one.head_log_probs, other.head_log_probs, atol=1e-5)
+
+
+def test_torch_batches_change_nothing(bundle: Bundle, encoded: list[Encoded]) -> None:
+    scorer = torch_scorer(bundle)
+    together = scorer.select(encoded)
+    for one, sentence in zip(together, encoded, strict=True):
+        alone = scorer.select([sentence])[0]
+        np.testing.assert_allclose(one.head_log_probs, alone.head_log_probs, atol=1e-4)
+    assert scorer.label([], []) == []
+
+
+def test_graph_that_is_no_graph_is_refused(tiny_run: Path, tmp_path: Path) -> None:
+    model = Path(shutil.copytree(tiny_run / "model", tmp_path / "model"))
+    (model / "select.onnx").write_bytes(b"nonsense")
+    manifest = json.loads((model / "model.json").read_text())
+    entry = {"size": 8, "sha256": sha256(b"nonsense").hexdigest()}
+    manifest["files"]["select.onnx"] = entry
+    (model / "model.json").write_text(json.dumps(manifest))
+    with pytest.raises(ModelError, match=r"select.onnx: ONNX Runtime refuses it"):
+        OnnxScorer(load_bundle(model))
+
+
+def test_weights_that_do_not_fit_are_refused(tiny_run: Path, tmp_path: Path) -> None:
+    model = Path(shutil.copytree(tiny_run / "model", tmp_path / "model"))
+    manifest = json.loads((model / "model.json").read_text())
+    manifest["model"]["hidden_size"] = 31
+    (model / "model.json").write_text(json.dumps(manifest))
+    with pytest.raises(ModelError, match="size mismatch"):
+        load_network(load_bundle(model), torch.device("cpu"))

@@ -1,0 +1,88 @@
+import re
+import tomllib
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from headwise.config import Recipe, read_recipe
+from headwise.errors import ConfigError
+
+ROOT = Path(__file__).parent.parent
+CONFIGS = sorted((ROOT / "configs").glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_every_recipe_reads(path: Path) -> None:
+    recipe = read_recipe(path)
+    assert msgspec.json.decode(msgspec.json.encode(recipe), type=Recipe) == recipe
+
+
+@pytest.mark.parametrize(
+    ("name", "batch", "dropout", "recurrent", "longest", "q", "decoder"),
+    [
+        ("ptb", 32, 0.35, 0.1, 100, 30, "eisner"),
+        ("ctb", 20, 0.35, 0.05, 140, 50, "eisner"),
+        ("czech", 20, 0.35, 0.1, 110, 40, "mst"),
+        ("german", 20, 0.40, 0.1, 110, 40, "mst"),
+    ],
+)
+def test_paper_recipes_carry_the_authors_settings(
+    name: str, batch: int, dropout: float, recurrent: float, longest: int, q: int, decoder: str
+) -> None:
+    recipe = read_recipe(ROOT / "configs" / f"paper-{name}.toml")
+    train, model = recipe.train, recipe.model
+    assert (train.batch_size, train.dropout, train.recurrent_dropout) == (batch, dropout, recurrent)
+    assert (train.max_length, train.patience, train.seed) == (longest, 1, 123)
+    assert (train.adam_epochs, train.sgd_epochs, train.adam_rate) == (15, 10, 0.001)
+    assert (model.word_size, model.hidden_size, model.tag_size) == (300, 300, q)
+    assert (model.stacks, model.layers, model.min_count, model.label_size) == (
+        "independent", 2, 2, 800,
+    )  # fmt: skip
+    assert (recipe.decode.decoder, recipe.decode.single_root) == (decoder, False)
+    assert not recipe.label.joint
+
+
+def test_settings_lie_over_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "r.toml"
+    path.write_text("[train]\nseed = 4\n")
+    changed = read_recipe(path, ("train.dropout=0.2", "data.train=a b.conllu", "label.joint=true"))
+    assert (changed.train.seed, changed.train.dropout) == (4, 0.2)
+    assert changed.data.train == "a b.conllu"
+    assert changed.label.joint
+
+
+@pytest.mark.parametrize(
+    "setting",
+    ["train.dropout=1.5", "train.dropout=x", "train.unknown=1", "nothing.at_all=1", "x", "a=1",
+     "decode.decoder=cky", "model.layers=0"],
+)  # fmt: skip
+def test_impossible_settings_are_refused(setting: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read_recipe(CONFIGS[0], (setting,))
+    assert caught.value.hint
+
+
+def test_every_setting_stands_in_the_docs() -> None:
+    page = (ROOT / "docs" / "configuration.md").read_text()
+    for section in msgspec.structs.fields(Recipe):
+        documented = page.split(f"## [{section.name}]")[1].split("\n## ")[0]
+        for field in msgspec.structs.fields(section.type):
+            assert f"`{field.name}`" in documented
+
+
+def test_every_flag_stands_in_the_docs() -> None:
+    from headwise.cli.main import main
+
+    page = (ROOT / "docs" / "commands.md").read_text()
+    for name, command in main.commands.items():
+        documented = page.split(f"## headwise {name}")[1].split("\n## ")[0]
+        for parameter in command.params:
+            for flag in parameter.opts + parameter.secondary_opts:
+                if flag.startswith("--"):
+                    assert re.search(rf"{flag}\b", documented), f"{name} {flag}"
+
+
+def test_recipes_are_plain_toml() -> None:
+    for path in CONFIGS:
+        assert set(tomllib.loads(path.read_text())) <= {"data", "model", "train", "label", "decode"}

@@ -1,0 +1,152 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import headwise
+from headwise import DataError, Malformed, Sentence, Word
+from headwise.config import DecodeConfig
+from headwise.parser import Parser
+from headwise.words.conllu import as_bytes
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+@pytest.fixture(scope="module")
+def parser(tiny_run: Path) -> Parser:
+    return headwise.load(tiny_run)
+
+
+def parsed(parser: Parser, sentences: list[Sentence], threads: int = 1) -> list[Sentence]:
+    return [s for s, _ in parser.annotate(sentences, threads) if isinstance(s, Sentence)]
+
+
+@pytest.mark.parametrize("threads", [2, 3, 8])
+def test_threads_change_nothing(
+    threads: int, parser: Parser, ewt_sentences: list[Sentence]
+) -> None:
+    assert parsed(parser, ewt_sentences * 2) == parsed(parser, ewt_sentences * 2, threads)
+
+
+def test_order_and_neighbours_change_nothing(parser: Parser, ewt_sentences: list[Sentence]) -> None:
+    forwards = parsed(parser, ewt_sentences)
+    assert parsed(parser, ewt_sentences[::-1]) == forwards[::-1]
+    assert parsed(parser, ewt_sentences[7:8]) == forwards[7:8]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["coptic-20.conllu", "hand-made.conllu", "crlf.conllu", "no-final-newline.conllu"],
+)
+def test_parsing_changes_head_and_deprel_only(name: str, parser: Parser) -> None:
+    before = (FIXTURES / name).read_bytes().split(b"\n")
+    items = headwise.read_conllu(FIXTURES / name)
+    after = b"".join(as_bytes(s) for s, _ in parser.annotate(items, on_error="skip")).split(b"\n")
+    assert len(before) == len(after)
+    n_changed = 0
+    for old, new in zip(before, after, strict=True):
+        columns, others = old.split(b"\t"), new.split(b"\t")
+        assert columns[:6] + columns[8:] == others[:6] + others[8:]
+        n_changed += columns != others
+        if not columns[0].isdigit():
+            assert columns == others
+    assert n_changed
+
+
+@pytest.mark.parametrize("decoder", ["mst", "eisner"])
+def test_one_root_where_asked(decoder: str, tiny_run: Path, ewt_sentences: list[Sentence]) -> None:
+    decode = DecodeConfig(decoder=decoder, single_root=True)  # type: ignore[arg-type]
+    parses = headwise.load(tiny_run, decode=decode).parse(ewt_sentences)
+    assert all(parse.heads.count(0) == 1 for parse in parses)
+    assert {parse.how for parse in parses} > {"greedy"}
+
+
+def test_parse_says_how_sure_it_is(parser: Parser, ewt_sentences: list[Sentence]) -> None:
+    for sentence, parse in zip(ewt_sentences, parser.parse(ewt_sentences), strict=True):
+        assert len(parse.head_log_probs) == len(sentence)
+        assert all(log_prob <= 1e-6 for log_prob in parse.head_log_probs)
+
+
+def test_blocks_without_words_pass_through(parser: Parser) -> None:
+    empty = Sentence((), ("# only a comment\n", "\n"), ())
+    ((sentence, parse),) = parser.annotate([empty])
+    assert sentence == empty
+    assert parse is not None
+    assert parse.heads == ()
+
+
+def test_malformed_input_passes_through_in_place(
+    parser: Parser, ewt_sentences: list[Sentence]
+) -> None:
+    bad = Malformed(b"what?\n\n", DataError("no", "x", 1))
+    items = [ewt_sentences[0], bad, ewt_sentences[1]]
+    results = list(parser.annotate(items, threads=2))
+    assert results[1] == (bad, None)
+    assert [s for s, _ in results[::2]] == parsed(parser, ewt_sentences[:2])
+
+
+def test_missing_tags_are_an_error_or_passed_through(parser: Parser) -> None:
+    blank = headwise.sentence_from_words([("Kids",), ("love",), ("candy",)], ["form"])
+    with pytest.raises(DataError, match="reads the column XPOS"):
+        list(parser.annotate([blank]))
+    ((item, parse),) = parser.annotate([blank], on_error="skip")
+    assert isinstance(item, Malformed)
+    assert item.data == blank.text.encode()
+    assert parse is None
+
+
+def test_stream_is_lazy_and_an_early_stop_is_clean(
+    parser: Parser, ewt_sentences: list[Sentence]
+) -> None:
+    n_read = 0
+
+    def endless() -> object:
+        nonlocal n_read
+        while True:
+            n_read += 1
+            yield ewt_sentences[n_read % 5]
+
+    stream = parser.annotate(endless(), threads=2)  # type: ignore[arg-type]
+    for _ in range(100):
+        next(stream)
+    assert n_read < 100 + 8 * 32
+    stream.close()  # type: ignore[attr-defined]
+
+
+def test_error_in_a_thread_reaches_the_caller(
+    parser: Parser, ewt_sentences: list[Sentence]
+) -> None:
+    blank = headwise.sentence_from_words([("Kids",)], ["form"])
+    with pytest.raises(DataError, match="XPOS"):
+        list(parser.annotate([*ewt_sentences, blank, *ewt_sentences], threads=2))
+
+
+def test_long_sentences_go_alone(parser: Parser, ewt_sentences: list[Sentence]) -> None:
+    from headwise.parser import _chunks
+
+    long = ewt_sentences[0]
+    long = Sentence(long.words * 200, long.lines, long.rows)
+    chunks = list(_chunks([long, *ewt_sentences[:40], long, long], 32))
+    assert [len(chunk) for chunk in chunks] == [1, 32, 8, 1, 1]
+
+
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.lists(
+        st.tuples(st.text(min_size=1, max_size=8), st.sampled_from(["NN", "VB", "??"])),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_any_words_get_a_tree(parser: Parser, rows: list[tuple[str, str]]) -> None:
+    rows = [(form.translate(dict.fromkeys(map(ord, "\t\r\n"), "_")), tag) for form, tag in rows]
+    sentence = headwise.sentence_from_words(rows, ["form", "xpos"])
+    (parse,) = parser.parse([sentence])
+    assert len(parse.heads) == len(rows)
+    assert 0 in parse.heads
+    annotated = sentence.with_parse(parse)
+    assert isinstance(annotated.words[0], Word)
+    assert [w.form for w in annotated.words] == [form for form, _ in rows]

@@ -1,0 +1,152 @@
+"""Every string has one id, and what training never saw is UNK."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from headwise.config import TagColumn
+from headwise.errors import ModelError
+from headwise.words.conllu import read_sentences
+from headwise.words.sentence import Sentence, sentence_from_words
+from headwise.words.vocab import (
+    N_SPECIALS,
+    PAD,
+    ROOT,
+    UNK,
+    Index,
+    Vocab,
+    build_vocab,
+    tag_of,
+    vocab_from_json,
+    vocab_to_json,
+)
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+JSON = {"tag_column": "xpos", "words": ["a"], "tags": ["T"], "labels": ["root"]}
+
+
+def sentence(*rows: tuple[str, str, str, str]) -> Sentence:
+    return sentence_from_words(rows, ["form", "upos", "xpos", "deprel"])
+
+
+TRAIN = [
+    sentence(("The", "DET", "DT", "det"), ("cat", "NOUN", "NN", "root")),
+    sentence(("the", "DET", "DT", "det"), ("cat", "NOUN", "NN", "root"), ("1", "X", "CD", "dep")),
+    sentence(("the", "DET", "DT", "det"), ("<unk>", "X", "NN", "dep"), ("<unk>", "X", "NN", "dep")),
+]
+
+
+def test_specials_come_first_and_have_no_string() -> None:
+    assert (PAD, UNK, ROOT) == (0, 1, 2)
+    index = Index(["a", "b"])
+    assert len(index) == N_SPECIALS + 2
+    for number in (-1, PAD, UNK, ROOT):
+        with pytest.raises(IndexError):
+            index.string_of(number)
+    with pytest.raises(IndexError):
+        index.string_of(len(index))
+
+
+def test_ids_and_strings_lead_to_each_other() -> None:
+    index = Index(["b", "a"])
+    assert [index.id_of("b"), index.id_of("a")] == [3, 4]
+    assert [index.string_of(number) for number in (3, 4)] == ["b", "a"]
+
+
+def test_a_string_cannot_have_two_ids() -> None:
+    with pytest.raises(ModelError, match="a string stands twice"):
+        Index(["a", "b", "a"])
+
+
+def test_words_seen_too_seldom_are_unknown() -> None:
+    vocab = build_vocab(TRAIN, "xpos", min_count=2)
+    assert vocab.words.strings == ("<unk>", "cat", "the")
+    assert vocab.words.id_of("1") == UNK
+    assert build_vocab(TRAIN, "xpos", min_count=1).words.id_of("1") >= N_SPECIALS
+    assert build_vocab(TRAIN, "xpos", min_count=3).words.strings == ()
+
+
+def test_case_is_kept() -> None:
+    vocab = build_vocab(TRAIN, "xpos", min_count=1)
+    assert vocab.words.id_of("The") != vocab.words.id_of("the")
+    assert vocab.words.id_of("CAT") == UNK
+
+
+def test_what_training_never_saw_is_unknown() -> None:
+    vocab = build_vocab(TRAIN, "xpos", min_count=1)
+    assert vocab.words.id_of("dog") == UNK
+    assert vocab.tags.id_of("VBZ") == UNK
+    assert vocab.labels.id_of("nsubj") == UNK
+
+
+@pytest.mark.parametrize("spelling", ["<unk>", "<pad>", "<root>", "UNK", "ROOT", "_"])
+def test_a_word_spelled_like_a_special_is_a_word(spelling: str) -> None:
+    row = (spelling, spelling, spelling, spelling)
+    vocab = build_vocab([sentence(row)], "xpos", min_count=1)
+    for index in (vocab.words, vocab.tags, vocab.labels):
+        assert index.id_of(spelling) == N_SPECIALS
+        assert index.string_of(N_SPECIALS) == spelling
+
+
+def test_frequent_strings_come_first_and_ties_are_alphabetical() -> None:
+    vocab = build_vocab(TRAIN, "xpos", min_count=1)
+    assert vocab.words.strings == ("<unk>", "cat", "the", "1", "The")
+    assert vocab.tags.strings == ("NN", "DT", "CD")
+    assert vocab.labels.strings == ("dep", "det", "root")
+    assert vocab_to_json(build_vocab(TRAIN[::-1], "xpos", 1)) == vocab_to_json(vocab)
+
+
+def test_tags_come_from_the_chosen_column_seldom_ones_too() -> None:
+    assert tag_of(TRAIN[1], "xpos") == ["DT", "NN", "CD"]
+    assert tag_of(TRAIN[1], "upos") == ["DET", "NOUN", "X"]
+    assert tag_of(TRAIN[1], "none") == []
+    assert build_vocab(TRAIN, "upos", min_count=9).tags.strings == ("DET", "X", "NOUN")
+    assert build_vocab(TRAIN, "none", min_count=1).tags.strings == ()
+
+
+@pytest.mark.parametrize("tag_column", ["xpos", "upos", "none"])
+def test_a_vocabulary_comes_back_from_json(tag_column: TagColumn) -> None:
+    names = ("ewt-dev-100.conllu", "coptic-20.conllu", "hand-made.conllu")
+    sentences = [s for name in names for s in read_sentences(FIXTURES / name)]
+    vocab = build_vocab(sentences, tag_column, min_count=1)
+    data = vocab_to_json(vocab)
+    again = vocab_from_json(data, "vocab.json")
+    assert strings(again) == strings(vocab)
+    assert vocab_to_json(again) == data
+    assert data.endswith(b"}\n")
+    assert len(vocab.words) > 900
+
+
+def strings(vocab: Vocab) -> tuple[object, ...]:
+    return vocab.words.strings, vocab.tags.strings, vocab.labels.strings, vocab.tag_column
+
+
+DAMAGED = {
+    "nothing": b"",
+    "cut off": json.dumps(JSON).encode()[:-3],
+    "not text": json.dumps(JSON).encode().replace(b'"a"', b'"\xff"'),
+    "no object": b"[]",
+    "a key missing": json.dumps({k: v for k, v in JSON.items() if k != "tags"}).encode(),
+    "a key too many": json.dumps(JSON | {"more": []}).encode(),
+    "a number": json.dumps(JSON | {"words": [1]}).encode(),
+    "another column": json.dumps(JSON | {"tag_column": "lemma"}).encode(),
+    "a word twice": json.dumps(JSON | {"words": ["a", "a"]}).encode(),
+}
+
+
+def test_json_written_by_hand_is_read() -> None:
+    assert strings(vocab_from_json(json.dumps(JSON).encode(), "v")) == (
+        ("a",),
+        ("T",),
+        ("root",),
+        "xpos",
+    )
+
+
+@pytest.mark.parametrize("data", DAMAGED.values(), ids=DAMAGED)
+def test_a_damaged_vocabulary_is_refused(data: bytes) -> None:
+    with pytest.raises(ModelError) as refusal:
+        vocab_from_json(data, "model/vocab.json")
+    assert str(refusal.value).startswith("model/vocab.json: ")
+    assert refusal.value.hint == "the model folder is damaged; fetch it again"
