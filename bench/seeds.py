@@ -24,6 +24,7 @@ import msgspec
 import headwise
 from headwise.config import Recipe
 from headwise.evaluate.scores import score
+from headwise.model.bundle import load_bundle
 
 Row = dict[str, str | float]
 SYSTEMS = (
@@ -45,6 +46,8 @@ def train_and_measure(config: Path, seed: int, given: argparse.Namespace) -> Non
     train = ["-m", "headwise", "train", str(config), "--seed", str(seed), "--out", str(folder)]
     train += ["--train", str(given.data / "train.conllu.xz"), "--device", given.device]
     train += ["--dev", str(given.data / "dev.conllu.xz")]
+    train += ["--precision", given.precision]
+    train += [part for setting in given.set for part in ("--set", setting)]
     measure = [__file__, "--data", str(given.data), "--device", given.device]
     environment = {"OMP_NUM_THREADS": "1", **os.environ}
     with (folder / "stderr.txt").open("a") as log:
@@ -67,7 +70,7 @@ def measure(folder: Path, test: Path, device: str) -> list[Row]:
     for runtime, decoder, precision in SYSTEMS:
         decode = msgspec.structs.replace(own, decoder=decoder)
         if runtime == "torch":
-            parser = load_torch_parser(folder, device, decode)
+            parser = load_torch_parser(load_bundle(folder / "model"), device, decode)
         else:
             parser = headwise.load(folder, precision=precision, decode=decode)  # type: ignore[arg-type]
         parses = parser.parse(gold)
@@ -129,6 +132,8 @@ def main() -> None:
     options.add_argument("--configs", type=Path, nargs="+", default=[])
     options.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     options.add_argument("--device", default="cuda")
+    options.add_argument("--precision", default="float32", help="of the training")
+    options.add_argument("--set", action="append", default=[], help="section.key=value")
     options.add_argument("--side-by-side", type=int, default=10)
     options.add_argument("--measure", type=Path, help="only measure the run in this folder")
     given = options.parse_args()

@@ -20,6 +20,7 @@ from headwise.words.conllu import Malformed, read_conllu, read_sentences, write_
 from headwise.words.sentence import Parse, Sentence, Word, sentence_from_words
 
 if TYPE_CHECKING:
+    from headwise.model.bundle import Bundle
     from headwise.model.scorer import Precision
     from headwise.parser import Parser
 
@@ -89,21 +90,29 @@ READING_ORDER = (
 
 
 def load(
-    model: str | Path = "en",
+    model: "str | Path | Bundle" = "en",
     *,
     device: str = "cpu",
     precision: "Precision" = "int8",
     decode: DecodeConfig | None = None,
 ) -> "Parser":
-    """Load a parser by the name or folder of its model.
+    """Load a parser by the name or folder of its model, or from a folder that is open already.
 
-    On `cpu` it runs on ONNX Runtime; `cuda` needs `headwise[train]` and runs on PyTorch. `decode`
-    overrides the way of making trees that the model was saved with.
+    On `cpu` it runs on ONNX Runtime, in `precision`; `cuda` needs `headwise[train]` and a model
+    with weights, and runs on PyTorch in float32. `decode` overrides the way of making trees that
+    the model was saved with.
     """
+    from headwise.model.bundle import Bundle, find_model, load_bundle
+    from headwise.parser import load_parser
+
+    bundle = model if isinstance(model, Bundle) else load_bundle(find_model(str(model)))
     if device == "cpu":
-        from headwise.parser import load_parser
-
-        return load_parser(model, precision, decode)
-    from headwise.learn.scorer import load_torch_parser
-
-    return load_torch_parser(model, device, decode)
+        return load_parser(bundle, precision, decode)
+    try:
+        from headwise.learn.scorer import load_torch_parser
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"device {device} needs {error.name}, which is not installed",
+            "pip install 'headwise[train]'",
+        ) from error
+    return load_torch_parser(bundle, device, decode)

@@ -6,6 +6,7 @@ command line takes more of it than the part it uses.
 """
 
 import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -20,6 +21,7 @@ Weights = Literal["log-probability", "probability"]
 Punctuation = Literal["none", "ptb", "conllx", "ud"]
 TagColumn = Literal["xpos", "upos", "none"]
 Format = Literal["conllu", "conllx"]
+Dtype = Literal["float32", "bfloat16"]
 
 Count = Annotated[int, Meta(ge=1, le=1_000_000)]
 Size = Annotated[int, Meta(ge=1, le=16_384)]
@@ -62,14 +64,15 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     min_count: Count = 2
     """Words seen fewer times in training become UNK."""
     vectors: str = ""
-    """Pre-trained word vectors: GloVe or word2vec text, word2vec binary, or a folder (npz)."""
+    """Pre-trained word vectors: GloVe or word2vec text, word2vec binary, or a folder (npz).
+    Words that have one keep it; the others learn theirs."""
 
 
 class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How the heads are learned, Eq. 7."""
 
     seed: Annotated[int, Meta(ge=0, lt=2**31)] = 123
-    """Same seed, same device, same model."""
+    """Same seed, same model; bit for bit on a CPU."""
     batch_size: Count = 32
     """Sentences in a batch."""
     max_length: Count = 100
@@ -134,10 +137,12 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     decode: DecodeConfig = DecodeConfig()
 
 
-def read_recipe(path: Path, settings: tuple[str, ...] = ()) -> Recipe:
-    """Read a TOML recipe and lay `section.key=value` settings over it.
+def read_recipe(
+    path: Path, settings: Sequence[str] = (), values: Mapping[str, object] | None = None
+) -> Recipe:
+    """Read a TOML recipe; lay `section.key=value` settings over it, and then typed values.
 
-    A value is read as TOML where it can be (`0.2`, `true`, `"x"`) and as a plain string otherwise.
+    A setting is read as TOML where it can be (`0.2`, `true`, `"x"`) and as plain text otherwise.
     """
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -147,6 +152,9 @@ def read_recipe(path: Path, settings: tuple[str, ...] = ()) -> Recipe:
         raise ConfigError(f"{path}: not TOML: {error}") from error
     for setting in settings:
         _lay_over(table, setting)
+    for name, value in (values or {}).items():
+        section, _, key = name.partition(".")
+        table.setdefault(section, {})[key] = value
     return convert(table, Recipe, str(path))
 
 

@@ -10,14 +10,13 @@ threads. Streams stay streams: no more than a few chunks of sentences are in mem
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 
 from headwise.config import DecodeConfig
 from headwise.errors import DataError
-from headwise.model.bundle import find_model, load_bundle
+from headwise.model.bundle import Bundle
 from headwise.model.scorer import OnnxScorer, Precision, Scorer
 from headwise.trees.decode import decode_batch
-from headwise.words.conllu import Malformed
+from headwise.words.conllu import Malformed, OnError
 from headwise.words.encode import encode, require_tags
 from headwise.words.sentence import Parse, Sentence
 from headwise.words.vocab import N_SPECIALS, Vocab
@@ -43,6 +42,8 @@ class Parser:
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """Select heads, repair what is not a tree, and label the arcs."""
+        for sentence in sentences:
+            require_tags(sentence, self.vocab)
         encoded = [encode(sentence, self.vocab) for sentence in sentences if len(sentence)]
         selections = self.scorer.select(encoded)
         trees = decode_batch(
@@ -64,7 +65,7 @@ class Parser:
         return [next(done) if len(sentence) else _NOTHING for sentence in sentences]
 
     def annotate(
-        self, items: Iterable[Sentence | Malformed], threads: int = 1, on_error: str = "raise"
+        self, items: Iterable[Sentence | Malformed], threads: int = 1, on_error: OnError = "raise"
     ) -> Iterator[tuple[Sentence | Malformed, Parse | None]]:
         """Parse a stream in order; what is malformed passes through without a parse."""
         chunks = _chunks(items, self.chunk)
@@ -85,7 +86,7 @@ class Parser:
                 pool.shutdown(cancel_futures=True)
 
     def _annotate_chunk(
-        self, items: Sequence[Sentence | Malformed], on_error: str
+        self, items: Sequence[Sentence | Malformed], on_error: OnError
     ) -> list[tuple[Sentence | Malformed, Parse | None]]:
         checked = [self._check(item, on_error) for item in items]
         sentences = [item for item in checked if isinstance(item, Sentence)]
@@ -99,13 +100,13 @@ class Parser:
                 result.append((item.with_parse(parse), parse))
         return result
 
-    def _check(self, item: Sentence | Malformed, on_error: str) -> Sentence | Malformed:
+    def _check(self, item: Sentence | Malformed, on_error: OnError) -> Sentence | Malformed:
         if isinstance(item, Malformed):
             return item
         try:
             require_tags(item, self.vocab)
         except DataError as error:
-            if on_error == "raise":
+            if on_error != "skip":
                 raise
             return Malformed(item.text.encode("utf-8"), error)
         return item
@@ -131,10 +132,7 @@ def _chunks(
 
 
 def load_parser(
-    model: str | Path = DEFAULT_MODEL,
-    precision: Precision = "int8",
-    decode: DecodeConfig | None = None,
+    bundle: Bundle, precision: Precision = "int8", decode: DecodeConfig | None = None
 ) -> Parser:
-    """Load a model by name or folder, to run on the CPU; `decode` overrides the model's own."""
-    bundle = load_bundle(find_model(str(model)))
+    """Make a parser of a model folder, to run on the CPU; `decode` overrides the model's own."""
     return Parser(OnnxScorer(bundle, precision), bundle.vocab, decode or bundle.manifest.decode)

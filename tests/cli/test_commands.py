@@ -96,6 +96,8 @@ def test_errors_have_one_message_and_an_exit_code(tiny_run: Path, tmp_path: Path
     fails(1, b"the input is conllu", *parse, SAMPLE, "--format", "conllx")
     fails(1, b"reads the column XPOS", *parse, SAMPLE, "--no-keep-tags")
     fails(2, b"Usage", "parse", "--threads", "0")
+    fails(2, b"Usage", "evaluate", SAMPLE, SAMPLE, SAMPLE, "--seed", "-1")
+    fails(1, b"stdin can be read only once", "evaluate", "-", SAMPLE, SAMPLE)
     fails(2, b"No such command", "sing")
     fails(1, b"No such file", "train", tmp_path / "missing.toml")
     fails(1, b"device tpu", "train", "configs/paper-ewt.toml", "--device", "tpu", "--out", tmp_path)
@@ -185,6 +187,9 @@ def test_training_without_torch_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "torch.py").write_text("raise ModuleNotFoundError('no torch', name='torch')\n")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = headwise("train", "configs/paper-ewt.toml", env=environment)
+    assert done.returncode == 1
+    assert b"pip install 'headwise[train]'" in done.stderr
+    done = headwise("parse", SAMPLE, "--device", "cuda", env=environment)
     assert done.returncode == 1
     assert b"pip install 'headwise[train]'" in done.stderr
 

@@ -13,6 +13,8 @@ from headwise.evaluate.scores import score
 from headwise.learn.checkpoint import FILE, EpochReport
 from headwise.learn.loop import Device, StepReport
 from headwise.learn.recipe import Report, Run, run, start, train
+from headwise.learn.scorer import load_network
+from headwise.model.bundle import load_bundle
 
 CPU = Device(torch.device("cpu"))
 
@@ -103,6 +105,18 @@ def test_run_of_another_recipe_is_refused(tiny_recipe: Recipe, tmp_path: Path) -
     list(islice(run(short(tiny_recipe), tmp_path, CPU, {}), 3))
     with pytest.raises(ConfigError, match="another recipe"):
         next(run(short(tiny_recipe, seed=9), tmp_path, CPU, {}))
+
+
+def test_run_of_another_treebank_is_refused(tiny_recipe: Recipe, tmp_path: Path) -> None:
+    treebank = tmp_path / "train.conllu"
+    blocks = Path(tiny_recipe.data.train).read_text(encoding="utf-8").split("\n\n")
+    treebank.write_text("\n\n".join(blocks), encoding="utf-8")
+    data = msgspec.structs.replace(tiny_recipe.data, train=str(treebank))
+    recipe = short(msgspec.structs.replace(tiny_recipe, data=data))
+    list(islice(run(recipe, tmp_path / "run", CPU, {}), 4))
+    treebank.write_text("\n\n".join([*blocks[1:-1], blocks[0], ""]), encoding="utf-8")
+    with pytest.raises(ConfigError, match="another treebank"):
+        next(run(recipe, tmp_path / "run", CPU, {}))
 
 
 def test_damaged_checkpoint_is_refused(tiny_recipe: Recipe, tmp_path: Path) -> None:
@@ -196,3 +210,16 @@ def test_too_long_sentences_are_left_out_of_training(tiny_recipe: Recipe, tmp_pa
     alone = msgspec.structs.replace(tiny_recipe.data, train=str(only))
     with pytest.raises(ConfigError, match="at most 10 words"):
         load_data(alone, tiny_recipe.model, train)
+
+
+def test_pre_trained_vectors_are_frozen_in_training(tiny_recipe: Recipe, tmp_path: Path) -> None:
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text(f"the {' '.join(['0.5'] * 24)}\n")
+    model = msgspec.structs.replace(tiny_recipe.model, vectors=str(vectors))
+    recipe = short(msgspec.structs.replace(tiny_recipe, model=model))
+    list(run(recipe, tmp_path / "run", CPU, {}))
+    bundle = load_bundle(tmp_path / "run" / "model")
+    table = load_network(bundle, torch.device("cpu")).inputs.word.weight
+    assert torch.equal(table[bundle.vocab.words.id_of("the")], torch.full((24,), 0.5))
+    best = [r["dev_las"] for r in json.loads((tmp_path / "run" / "metrics.json").read_text())]
+    assert bundle.manifest.scores["dev_las"] == max(las for las in best if las is not None)

@@ -49,6 +49,13 @@ def test_vectors_of_known_words_are_found(name: str, write: object, tmp_path: Pa
     assert table[3:7].tolist() == [[1, 2], [3, 4], [3, 4], [5, 6]]
 
 
+def test_words_with_spaces_are_read(tmp_path: Path) -> None:
+    (tmp_path / "v.txt").write_text(". . . 7 8\nat name@domain.com 5 6\nlove 3 4\n")
+    table, found = read_vectors(tmp_path / "v.txt", WORDS, 2)
+    assert found.sum() == 2
+    assert table[WORDS.id_of("love")].tolist() == [3, 4]
+
+
 def test_wrong_size_names_the_setting(tmp_path: Path) -> None:
     glove(tmp_path / "v.txt")
     with pytest.raises(ConfigError, match=r"word_size is 300\nhint: --set model.word_size=2"):

@@ -124,6 +124,20 @@ def test_graph_that_is_no_graph_is_refused(tiny_run: Path, tmp_path: Path) -> No
         OnnxScorer(load_bundle(model))
 
 
+@pytest.mark.parametrize("part", ["words", "tags", "labels"])
+def test_vocabulary_that_does_not_fit_is_refused(part: str, tiny_run: Path, tmp_path: Path) -> None:
+    model = Path(shutil.copytree(tiny_run / "model", tmp_path / "model"))
+    vocab = json.loads((model / "vocab.json").read_text())
+    vocab[part].append("one too many")
+    data = json.dumps(vocab).encode()
+    (model / "vocab.json").write_bytes(data)
+    manifest = json.loads((model / "model.json").read_text())
+    manifest["files"]["vocab.json"] = {"size": len(data), "sha256": sha256(data).hexdigest()}
+    (model / "model.json").write_text(json.dumps(manifest))
+    with pytest.raises(ModelError, match="do not fit the vocabulary"):
+        OnnxScorer(load_bundle(model))
+
+
 def test_weights_that_do_not_fit_are_refused(tiny_run: Path, tmp_path: Path) -> None:
     model = Path(shutil.copytree(tiny_run / "model", tmp_path / "model"))
     manifest = json.loads((model / "model.json").read_text())

@@ -5,6 +5,7 @@ import msgspec
 
 from headwise.cli.terminal import examples
 from headwise.config import Format, Punctuation
+from headwise.errors import ConfigError
 from headwise.evaluate.report import as_json, as_text
 from headwise.evaluate.scores import Scores, score
 from headwise.evaluate.significance import as_text as significance_as_text
@@ -39,7 +40,9 @@ from headwise.words.conllu import read_sentences
 )
 @click.option("--universal", is_flag=True, help="Compare labels up to the first colon only.")
 @click.option("--details", is_flag=True, help="Scores by relation and by sentence length, too.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Of the bootstrap.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the bootstrap."
+)
 @click.option(
     "--format", "out_form", type=click.Choice(["text", "json"]), default="text", show_default=True
 )
@@ -58,6 +61,9 @@ def evaluate(
 
     Both files hold the same words. Greedy output shows the rate of trees before repair.
     """
+    sources = [gold, predicted] if second is None else [gold, predicted, gold, second]
+    if sources.count("-") > 1:
+        raise ConfigError("stdin can be read only once", "give files for the others")
 
     def scores_of(path: str) -> Scores:
         pairs = read_sentences(gold, form), read_sentences(path, form)

@@ -86,7 +86,7 @@ def parse(
     decode = msgspec.structs.replace(
         bundle.manifest.decode, **{k: v for k, v in changes.items() if v is not None}
     )
-    parser = load(model, device=device, precision=precision, decode=decode)
+    parser = load(bundle, device=device, precision=precision, decode=decode)
     stream_through(parser, source, output, form, threads, on_error, quiet)
 
 
@@ -111,7 +111,7 @@ def stream_through(
                 progress.clear()
                 click.echo(f"headwise: passed through unparsed: {item.error}", err=True)
                 ways["unparsed"] += 1
-            elif parsed is not None:
+            elif parsed is not None and len(item):
                 ways[parsed.how] += 1
                 n_words += len(item)
             if not quiet:

@@ -4,19 +4,17 @@ import shlex
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
 from headwise.cli.terminal import ProgressLine, duration, examples
-from headwise.config import Recipe, read_recipe
+from headwise.config import Dtype, Recipe, read_recipe
 from headwise.errors import ConfigError
 from headwise.version import VERSION
 
 if TYPE_CHECKING:
     from headwise.learn.loop import StartReport, StepReport
-
-Dtype = Literal["float32", "bfloat16"]
 
 
 @click.command(
@@ -58,8 +56,8 @@ def train(
 ) -> None:
     """Train a parser by a recipe; run it again to go on after an interruption."""
     flags = {"data.train": train_path, "data.dev": dev_path, "train.seed": seed}
-    given = [f"{key}={value}" for key, value in flags.items() if value is not None]
-    recipe = read_recipe(config, (*settings, *given))
+    given = {key: value for key, value in flags.items() if value is not None}
+    recipe = read_recipe(config, settings, given)
     folder = out or Path("runs") / f"{config.stem}-{recipe.train.seed}"
     follow_run(recipe, folder, device, precision)
     click.echo(f"model: {folder / 'model'}", err=True)

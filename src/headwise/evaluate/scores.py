@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from headwise.config import Punctuation
 from headwise.errors import DataError
 from headwise.evaluate.pairs import pair_sentences
 from headwise.evaluate.punctuation import is_punctuation
 from headwise.trees.tree import is_projective, is_tree
+from headwise.words.encode import IntArray, heads_array
 from headwise.words.sentence import Sentence
 
-IntArray: TypeAlias = NDArray[np.int32]
 Outcome: TypeAlias = tuple[str, str, bool]
 """Of one scored word: its gold label, its predicted label, and whether its head is right."""
 
@@ -154,7 +153,7 @@ def _count(found: list[Outcome]) -> tuple[int, int, int, int]:
 
 def _describe(predicted: Sentence) -> tuple[int, bool, bool, bool]:
     """Give the length of a sentence, and whether its heads are a tree of each kind."""
-    heads = np.array([0, *predicted.gold_heads()], np.int32)  # [N+1]
+    heads = heads_array(predicted)  # [N+1]
     tree = is_tree(heads)
     n_roots = np.count_nonzero(heads[1:] == 0)
     return len(predicted), tree, tree and is_projective(heads), tree and bool(n_roots == 1)

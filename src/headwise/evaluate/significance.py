@@ -95,7 +95,7 @@ def _difference(
 ) -> Difference:
     """Describe resampled differences; `gains` and `n_words` are [n_samples]."""
     low, high = np.quantile(100.0 * gains / n_words, [0.025, 0.975]).tolist()
-    n_lesser = min(np.count_nonzero(gains <= 0), np.count_nonzero(gains >= 0))
+    n_lesser = int(min(np.count_nonzero(gains <= 0), np.count_nonzero(gains >= 0)))
     p_value = min(1.0, 2.0 * (1 + n_lesser) / (1 + len(gains)))
     return Difference(first, second, second - first, low, high, p_value)
 

@@ -45,6 +45,8 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
 
     recipe: bytes
     """The recipe as JSON; a checkpoint goes on only under the recipe it was started with."""
+    data: str
+    """A checksum of the treebanks; the files behind the same names may have changed."""
     phase: Phase = "adam"
     epoch: int = 0
     """Epochs done in this phase."""

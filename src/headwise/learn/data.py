@@ -1,5 +1,6 @@
 """Treebanks ready to learn from: read, checked, numbered."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,9 +11,17 @@ from headwise.errors import ConfigError, DataError
 from headwise.evaluate.punctuation import is_punctuation
 from headwise.trees.tree import is_tree
 from headwise.words.conllu import read_sentences
-from headwise.words.encode import BoolArray, Encoded, Gold, encode, encode_gold, require_tags
+from headwise.words.encode import (
+    BoolArray,
+    Encoded,
+    Gold,
+    encode,
+    encode_gold,
+    heads_array,
+    require_tags,
+)
 from headwise.words.sentence import Sentence
-from headwise.words.vocab import Vocab, build_vocab
+from headwise.words.vocab import Vocab, build_vocab, vocab_to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +46,15 @@ class Data:
     train: Examples
     dev: Examples
     n_too_long: int
+
+    def fingerprint(self) -> str:
+        """Tell this data from any other: a checksum of the vocabulary, the ids and the trees."""
+        digest = hashlib.sha256(vocab_to_json(self.vocab))
+        for examples in (self.train, self.dev):
+            for encoded, gold in zip(examples.encoded, examples.gold, strict=True):
+                for part in (encoded.words, encoded.tags, gold.heads, gold.labels):
+                    digest.update(part.tobytes())
+        return digest.hexdigest()
 
 
 def load_data(data: DataConfig, model: ModelConfig, train: TrainConfig) -> Data:
@@ -65,7 +83,7 @@ def _read_trees(source: str, form: Format, role: str) -> list[Sentence]:
     if not sentences:
         raise DataError("no sentences", source)
     for sentence in sentences:
-        if not is_tree(np.array([0, *sentence.gold_heads()], np.int32)):
+        if not is_tree(heads_array(sentence)):
             raise DataError(
                 "the heads of this sentence form no tree (a cycle, or a word that is its own head)",
                 sentence.source,

@@ -7,13 +7,12 @@ run the same whether or not it was interrupted, and lets checkpoints do without 
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from headwise.config import LabelConfig, TrainConfig
+from headwise.config import Dtype, LabelConfig, TrainConfig
 from headwise.learn.checkpoint import Phase
 from headwise.learn.data import Examples
 from headwise.learn.label import arc_features, label_loss
@@ -28,7 +27,6 @@ from headwise.words.vocab import N_SPECIALS, PAD
 
 REPORT_EVERY = 20
 """Batches between two reports; a report waits for the GPU."""
-Dtype = Literal["float32", "bfloat16"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,11 @@ def initialise(network: Network, scale: float, seed: int) -> None:
 
 
 def freeze_vectors(network: Network, table: Tensor, found: Tensor) -> None:
-    """Put pre-trained vectors into W_e; rows that were found never change, the others learn."""
+    """Put pre-trained vectors into W_e; rows that were found never change, the others learn.
+
+    The paper says that vectors initialise W_e; the authors' code keeps them as they are, and so do
+    we.
+    """
     weight = network.inputs.word.weight
     found = found.to(weight.device)
     with torch.no_grad():

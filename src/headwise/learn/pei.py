@@ -3,8 +3,9 @@
 The "1-order-atomic" features of Pei, Ge and Chang (2015): words and tags of h-2..h+2 and m-2..m+2,
 and the distance. The hidden layer is linear before its activation, so that a pair of words is a
 sum of three: A[h] + B[m] + D[distance, direction]. Direction has weights of its own, as in Pei's
-code. Departs from Pei: the margin is replaced by Eq. 5 and 7, as the paper says, and the distance
-is a table of hidden vectors, which is what an embedding times a matrix amounts to.
+code. Departs from Pei: the margin is replaced by Eq. 5 and 7, as the paper says; the distance is a
+table of hidden vectors, which is what an embedding times a matrix amounts to; and distances beyond
+`MAX_DISTANCE` share a row of it.
 """
 
 import torch

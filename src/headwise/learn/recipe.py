@@ -61,8 +61,10 @@ def run(
         len(state.data.dev.encoded),
     )
     yield from train(state)
-    last = [report for report in state.progress.history if report.is_best][-1]
-    scores = {"dev_uas": last.dev_uas, "dev_las": last.dev_las or 0.0}
+    scores = {
+        "dev_uas": state.progress.history[-1].dev_uas,
+        "dev_las": state.progress.best_score,
+    }
     description = Description(recipe.model, recipe.decode, provenance, scores)
     export_model(state.network.cpu(), state.data.vocab, description, folder / "model")
     state.progress = msgspec.structs.replace(state.progress, finished=True)
@@ -98,11 +100,16 @@ def start(recipe: Recipe, folder: Path, device: Device) -> Run:
     if checkpoint is None:
         with whole_file(folder / "recipe.json") as stream:
             stream.write(msgspec.json.format(encoded, indent=2) + b"\n")
-        return Run(recipe, data, device, folder, network, _copy(network), Progress(recipe=encoded))
-    if checkpoint.progress.recipe != encoded:
-        raise ConfigError(
-            f"{folder}: holds a run of another recipe", "choose another --out, or remove it"
-        )
+        progress = Progress(recipe=encoded, data=data.fingerprint())
+        return Run(recipe, data, device, folder, network, _copy(network), progress)
+    for what, before, now in (
+        ("recipe", checkpoint.progress.recipe, encoded),
+        ("treebank", checkpoint.progress.data, data.fingerprint()),
+    ):
+        if before != now:
+            raise ConfigError(
+                f"{folder}: holds a run of another {what}", "choose another --out, or remove it"
+            )
     network.load_state_dict(checkpoint.weights)
     return Run(recipe, data, device, folder, network, dict(checkpoint.best), checkpoint.progress)
 

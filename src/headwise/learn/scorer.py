@@ -5,7 +5,6 @@ bounded and little is padding. Results come back in the order asked.
 """
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 import safetensors.torch
@@ -16,7 +15,7 @@ from headwise.config import DecodeConfig
 from headwise.errors import ConfigError, ModelError
 from headwise.learn.label import arc_features
 from headwise.learn.network import Network
-from headwise.model.bundle import WEIGHTS, Bundle, find_model, load_bundle
+from headwise.model.bundle import WEIGHTS, Bundle
 from headwise.model.scorer import FloatArray, Selection
 from headwise.parser import Parser
 from headwise.words.encode import Encoded, IntArray, make_batch
@@ -124,9 +123,8 @@ def load_network(bundle: Bundle, device: torch.device) -> Network:
     return network.to(device).eval()
 
 
-def load_torch_parser(model: str | Path, device: str, decode: DecodeConfig | None = None) -> Parser:
-    """Load a model by name or folder, to run on a device of PyTorch's, in large batches."""
-    bundle = load_bundle(find_model(str(model)))
+def load_torch_parser(bundle: Bundle, device: str, decode: DecodeConfig | None = None) -> Parser:
+    """Make a parser of a model folder, to run on a device of PyTorch's, in large batches."""
     chosen = pick_device(device)
     scorer = TorchScorer(load_network(bundle, chosen), chosen)
     return Parser(scorer, bundle.vocab, decode or bundle.manifest.decode, chunk=GPU_CHUNK)

@@ -1,8 +1,8 @@
 """Pre-trained word vectors: GloVe text, word2vec text and binary, or a folder with an npz.
 
 Only the vectors of words that the vocabulary has are kept; a file of any size is read in one
-pass and bounded memory. A word is looked up as it is spelled, then in lower case, since most
-published vectors are lower-cased.
+pass and bounded memory. Departs from the authors' code: a word is looked up as it is spelled and,
+if it is not there, in lower case, since most published vectors are lower-cased.
 """
 
 import zipfile
@@ -29,7 +29,7 @@ def read_vectors(path: Path, words: Index, size: int) -> tuple[Vector, NDArray[n
     for i, word in enumerate(words.strings, N_SPECIALS):
         lower.setdefault(word.lower(), []).append(i)
     found = np.zeros(len(words), bool)
-    for word, vector in _rows(path):
+    for word, vector in _rows(path, size):
         if len(vector) != size:
             raise ConfigError(
                 f"{path}: vectors of {len(vector)} numbers where model.word_size is {size}",
@@ -45,7 +45,7 @@ def read_vectors(path: Path, words: Index, size: int) -> tuple[Vector, NDArray[n
     return table, found
 
 
-def _rows(path: Path) -> Iterator[tuple[str, Vector]]:
+def _rows(path: Path, expected: int) -> Iterator[tuple[str, Vector]]:
     if path.is_dir():
         yield from _folder_rows(path)
         return
@@ -58,20 +58,33 @@ def _rows(path: Path) -> Iterator[tuple[str, Vector]]:
                 return
             line = 1
         else:
-            yield _text_row(b" ".join(first), name, 1)
+            yield _text_row(b" ".join(first), name, 1, expected)
             line = 1
         while raw := stream.readline(MAX_LINE_BYTES):
             line += 1
-            yield _text_row(raw.rstrip(), name, line)
+            yield _text_row(raw.rstrip(), name, line, expected)
 
 
-def _text_row(raw: bytes, name: str, line: int) -> tuple[str, Vector]:
-    word, _, numbers = raw.partition(b" ")
-    vector = np.fromstring(numbers, np.float32, sep=" ") if numbers else np.zeros(0, np.float32)
+def _text_row(raw: bytes, name: str, line: int, expected: int) -> tuple[str, Vector]:
+    """Read a word and its numbers; the word may have spaces in it, as some of GloVe's have."""
+    word, *numbers = raw.rsplit(b" ", expected)
+    try:
+        vector = np.array(numbers, np.float32)
+    except ValueError:
+        word, *numbers = raw.split(b" ")
+        vector = _numbers(numbers)
     if not len(vector) or not np.isfinite(vector).all():
         hint = "each line is a word and its numbers, separated by single spaces"
         raise DataError("no word vector", name, line, hint)
     return word.decode("utf-8", "replace"), vector
+
+
+def _numbers(parts: list[bytes]) -> Vector:
+    """Read numbers, of whatever count; nothing if one of them is no number."""
+    try:
+        return np.array(parts, np.float32)
+    except ValueError:
+        return np.zeros(0, np.float32)
 
 
 def _binary_rows(

@@ -15,8 +15,9 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 
 from headwise.errors import ModelError
-from headwise.model.bundle import SELECT, Bundle
+from headwise.model.bundle import DAMAGED, SELECT, Bundle
 from headwise.words.encode import Encoded, IntArray
+from headwise.words.vocab import ROOT
 
 _ORT_ERRORS = tuple(
     getattr(ort.capi.onnxruntime_pybind11_state, name)
@@ -56,9 +57,23 @@ class OnnxScorer:
 
     def __init__(self, bundle: Bundle, precision: Precision = "int8") -> None:
         """Load the graphs of a model folder."""
-        self._represent = _open(bundle, f"represent.{precision}.onnx")
-        self._select = _open(bundle, SELECT)
-        self._label = _open(bundle, f"label.{precision}.onnx")
+        self._represent = _Graph(bundle, f"represent.{precision}.onnx")
+        self._select = _Graph(bundle, SELECT)
+        self._label = _Graph(bundle, f"label.{precision}.onnx")
+        self._check(bundle)
+
+    def _check(self, bundle: Bundle) -> None:
+        """Try the last word, tag and label of the vocabulary: the graphs must have room."""
+        vocab = bundle.vocab
+        ids = [np.array([ROOT, len(index) - 1], np.int32) for index in (vocab.words, vocab.tags)]
+        try:
+            selection = self._select_one(Encoded(*ids))
+            (labels,) = self.label([selection], [np.zeros(2, np.int32)])
+            fits = labels.shape == (1, len(vocab.labels.strings))
+        except (KeyError, ValueError, *_ORT_ERRORS):
+            fits = False
+        if not fits:
+            raise ModelError(f"{bundle.path}: the graphs do not fit the vocabulary", DAMAGED)
 
     def select(self, sentences: Sequence[Encoded]) -> list[Selection]:
         """Give each word of each sentence its distribution over heads."""
@@ -67,14 +82,14 @@ class OnnxScorer:
     def label(self, selections: Sequence[Selection], heads: Sequence[IntArray]) -> list[FloatArray]:
         """Give each arc its distribution over labels: float32 [N, R] for heads int32 [N+1]."""
         return [
-            _run(self._label, selection.features | {"words": words, "chosen": chosen[1:]})[0]
+            self._label.run(selection.features | {"words": words, "chosen": chosen[1:]})[0]
             for selection, chosen in zip(selections, heads, strict=True)
             for words in [np.arange(1, len(chosen), dtype=np.int32)]
         ]
 
     def _select_one(self, sentence: Encoded) -> Selection:
         ids = {"words": sentence.words, "tags": sentence.tags}
-        states, inputs, heads, dependents = _run(self._represent, ids)
+        states, inputs, heads, dependents = self._represent.run(ids)
         n_slots, k = heads.shape
         n_rows = max(1, BLOCK_BYTES // (4 * n_slots * k))
         rows = np.arange(n_slots, dtype=np.int32)
@@ -82,25 +97,30 @@ class OnnxScorer:
         for start in range(0, n_slots, n_rows):
             block = slice(start, start + n_rows)
             feed = {"dependents": dependents[block], "heads": heads, "rows": rows[block]}
-            blocks.append(_run(self._select, feed)[0])
+            blocks.append(self._select.run(feed)[0])
         head_log_probs = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
         return Selection(head_log_probs, {"states": states, "inputs": inputs})
 
 
-def _run(session: ort.InferenceSession, feed: dict[str, NDArray[Any]]) -> list[FloatArray]:
-    """Run a graph on the inputs it has: a parser without tags reads none, for example."""
-    used = {node.name: feed[node.name] for node in session.get_inputs()}
-    results: list[FloatArray] = session.run(None, used)
-    return results
+class _Graph:
+    """One ONNX graph, ready to run."""
 
+    def __init__(self, bundle: Bundle, name: str) -> None:
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.enable_cpu_mem_arena = False  # or one long sentence would hold its memory forever
+        options.log_severity_level = 3
+        data = bundle.read(name)
+        try:
+            self._session = ort.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        except (RuntimeError, ValueError, *_ORT_ERRORS) as error:
+            raise ModelError(f"{bundle.path / name}: ONNX Runtime refuses it: {error}") from error
+        self._names = [node.name for node in self._session.get_inputs()]
 
-def _open(bundle: Bundle, name: str) -> ort.InferenceSession:
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.enable_cpu_mem_arena = False
-    options.log_severity_level = 3
-    try:
-        return ort.InferenceSession(bundle.read(name), options, providers=["CPUExecutionProvider"])
-    except (RuntimeError, ValueError, *_ORT_ERRORS) as error:
-        raise ModelError(f"{bundle.path / name}: ONNX Runtime refuses it: {error}") from error
+    def run(self, feed: dict[str, NDArray[Any]]) -> list[FloatArray]:
+        """Run on the inputs that the graph has: a parser without tags reads none, for example."""
+        results: list[FloatArray] = self._session.run(
+            None, {name: feed[name] for name in self._names}
+        )
+        return results

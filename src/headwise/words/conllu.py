@@ -4,7 +4,8 @@ Both formats have ten columns and a blank line after each sentence. CoNLL-U adds
 multi-word ranges (`3-4`) and empty nodes (`3.1`), and calls the last two columns DEPS and MISC
 where CoNLL-X has PHEAD and PDEPREL. A sentence that breaks the rules is refused with
 `file:line: what`, or, with `on_error="skip"`, handed on as `Malformed`: its bytes unchanged, with
-the reason. Nothing is dropped, and no line or sentence is read beyond a stated number of bytes.
+the reason. Nothing is dropped. A sentence of more than `MAX_SENTENCE_BYTES` ends reading in either
+case: it is no sentence, and memory stays bounded.
 """
 
 import re

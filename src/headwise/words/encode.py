@@ -57,11 +57,15 @@ def encode(sentence: Sentence, vocab: Vocab) -> Encoded:
     return Encoded(np.array(words, np.int32), np.array(tags, np.int32))
 
 
+def heads_array(sentence: Sentence) -> IntArray:
+    """Put the HEAD column into an array: int32 [N+1], slot 0 is ROOT's own and 0."""
+    return np.array([0, *sentence.gold_heads()], np.int32)
+
+
 def encode_gold(sentence: Sentence, vocab: Vocab) -> Gold:
     """Look up the heads and label ids of an annotated sentence."""
-    heads = [0, *sentence.gold_heads()]
     labels = [ROOT, *(vocab.labels.id_of(word.deprel) for word in sentence.words)]
-    return Gold(np.array(heads, np.int32), np.array(labels, np.int32))
+    return Gold(heads_array(sentence), np.array(labels, np.int32))
 
 
 def require_tags(sentence: Sentence, vocab: Vocab) -> None:

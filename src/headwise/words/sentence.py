@@ -110,7 +110,7 @@ def line_end(line: str) -> str:
 def sentence_from_words(words: Sequence[Sequence[str]], columns: Sequence[str]) -> Sentence:
     """Make a sentence out of plain values, one row a word; columns not named are blank.
 
-    A value that would not come back from a file, empty or with a tab or a line end, is refused.
+    An empty value, or one with a tab or a line end, is refused; heads and ids are not checked.
     Example: `sentence_from_words([("Kids", "NNS"), ("love", "VBP")], ["form", "xpos"])`.
     """
     rows = []
