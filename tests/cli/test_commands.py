@@ -10,6 +10,7 @@ import pytest
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 SAMPLE = FIXTURES / "ewt-dev-100.conllu"
+RECIPE = FIXTURES.parent.parent / "configs" / "paper-ewt.toml"
 
 
 def headwise(
@@ -100,14 +101,14 @@ def test_errors_have_one_message_and_an_exit_code(tiny_run: Path, tmp_path: Path
     fails(1, b"stdin can be read only once", "evaluate", "-", SAMPLE, SAMPLE)
     fails(2, b"No such command", "sing")
     fails(1, b"No such file", "train", tmp_path / "missing.toml")
-    fails(1, b"device tpu", "train", "configs/paper-ewt.toml", "--device", "tpu", "--out", tmp_path)
+    fails(1, b"device tpu", "train", RECIPE, "--device", "tpu", "--out", tmp_path)
     bad = tmp_path / "bad.toml"
     bad.write_text("[train]\ndropuot = 0.2\n")
     fails(1, b"dropuot", "train", bad)
     fails(1, b"not of the form", "train", bad, "--set", "dropout=1")
     bad.write_text("[train\n")
     fails(1, b"not TOML", "train", bad)
-    fails(1, b"no train treebank", "train", "configs/paper-ewt.toml", "--out", tmp_path / "run")
+    fails(1, b"no train treebank", "train", RECIPE, "--out", tmp_path / "run")
 
 
 def test_on_error_skip_reports_and_passes_through(tiny_run: Path) -> None:
@@ -186,7 +187,7 @@ def test_train_shows_progress_and_resumes_after_a_kill(tiny_treebank: Path, tmp_
 def test_training_without_torch_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "torch.py").write_text("raise ModuleNotFoundError('no torch', name='torch')\n")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    done = headwise("train", "configs/paper-ewt.toml", env=environment)
+    done = headwise("train", RECIPE, env=environment)
     assert done.returncode == 1
     assert b"pip install 'headwise[train]'" in done.stderr
     done = headwise("parse", SAMPLE, "--device", "cuda", env=environment)
