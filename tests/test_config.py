@@ -43,6 +43,11 @@ def test_paper_recipes_carry_the_authors_settings(
     assert not recipe.label.joint
 
 
+def test_ewt_has_the_settings_of_ptb() -> None:
+    ptb, ewt = (read_recipe(ROOT / "configs" / f"paper-{name}.toml") for name in ("ptb", "ewt"))
+    assert (ptb.model, ptb.train, ptb.label) == (ewt.model, ewt.train, ewt.label)
+
+
 def test_settings_lie_over_the_file(tmp_path: Path) -> None:
     path = tmp_path / "r.toml"
     path.write_text("[train]\nseed = 4\n")
