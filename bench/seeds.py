@@ -146,7 +146,7 @@ def main() -> None:
         run for run in runs if not (given.out / f"{run[0].stem}-{run[1]}/seconds.txt").exists()
     ]
     with ThreadPoolExecutor(given.side_by_side) as pool:
-        list(pool.map(lambda run: train_and_measure(*run, given), unfinished))
+        list(pool.map(lambda run: train_and_measure(run[0], run[1], given), unfinished))
     collect(given.out, runs)
 
 

@@ -6,9 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
-import pytest
-
 import headwise
 from headwise.evaluate.scores import score
 from headwise.model.bundle import inside_models, load_bundle
@@ -67,18 +64,6 @@ def test_the_model_inside_has_a_card() -> None:
         for word in ("licence", "seed", "UAS", "headwise train", "headwise evaluate"):
             assert word.lower() in card.lower(), (name, word)
         assert load_bundle(MODELS_FOLDER / name).manifest.provenance["seed"]
-
-
-@pytest.mark.parametrize("n_words", [300])
-def test_eisner_on_a_long_sentence_is_quick(n_words: int) -> None:
-    import time
-
-    from headwise.trees.eisner import best_projective_tree
-
-    scores = np.random.default_rng(1).normal(size=(n_words + 1, n_words + 1))
-    started = time.perf_counter()
-    best_projective_tree(scores, single_root=True)
-    assert time.perf_counter() - started < 1.0
 
 
 def test_info_of_the_model_inside() -> None:
