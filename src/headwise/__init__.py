@@ -76,6 +76,7 @@ READING_ORDER = (
     "learn.export",
     "learn.data",
     "learn.checkpoint",
+    "learn.step",
     "learn.loop",
     "learn.phases",
     "learn.recipe",

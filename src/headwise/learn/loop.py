@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from headwise.config import Dtype, LabelConfig, TrainConfig
 from headwise.learn.checkpoint import Phase
@@ -19,6 +19,7 @@ from headwise.learn.label import arc_features, label_loss
 from headwise.learn.network import Network
 from headwise.learn.scorer import TorchScorer, to_device
 from headwise.learn.select import head_loss
+from headwise.learn.step import Stepper
 from headwise.model.scorer import Selection
 from headwise.trees.decode import greedy
 from headwise.trees.tree import is_tree
@@ -108,45 +109,33 @@ def put_on_device(examples: Examples, device: torch.device) -> Treebank:
 
 
 def train_heads(
-    network: Network,
-    optimiser: torch.optim.Optimizer,
-    treebank: Treebank,
-    config: TrainConfig,
-    at: tuple[Phase, int],
-    device: Device,
-    joint: bool,
+    stepper: Stepper, treebank: Treebank, config: TrainConfig, at: tuple[Phase, int]
 ) -> Iterator[StepReport]:
-    """Train the head distributions for one epoch, Eq. 7; `at` is the phase and the epoch.
-
-    With `joint` the labels of the gold arcs are learned in the same loss.
-    """
+    """Train for one epoch, Eq. 7; `at` is the phase and the epoch."""
     rng = seed_epoch(config.seed, *at)
     lengths = treebank.host_lengths
     batches = list(windowed_batches(lengths, config.batch_size, config.window, rng))
-    order = torch.tensor([i for batch in batches for i in batch], device=device.where)
-    parameters = network.parameters_of("all" if joint else "heads")
+    numbers = [i for batch in batches for i in batch]
+    order = torch.tensor(numbers, device=treebank.lengths.device)
     losses = []
-    network.train()
-    for n_done, (numbers, chosen) in enumerate(
+    for n_done, (batch, chosen) in enumerate(
         zip(batches, torch.split(order, [len(batch) for batch in batches]), strict=True), 1
     ):
-        longest = max(lengths[i] for i in numbers)
-        loss = _heads_loss(network, treebank, chosen, longest, device, joint)
-        _step(loss, optimiser, parameters, config.clip)
-        losses.append(loss.detach())
+        losses.append(stepper(chosen, max(lengths[i] for i in batch)))
         if n_done % REPORT_EVERY == 0 or n_done == len(batches):
             mean = torch.stack(losses).mean().item()
             yield StepReport(*at, n_done, len(batches), mean)
 
 
-def _heads_loss(
+def heads_loss(
     network: Network,
     treebank: Treebank,
-    chosen: Tensor,
-    longest: int,
     device: Device,
     joint: bool,
+    chosen: Tensor,
+    longest: int,
 ) -> Tensor:
+    """Give the loss of a batch, Eq. 7; with `joint` that of the labels of gold arcs too."""
     words, tags, heads = (
         part[chosen, :longest] for part in (treebank.words, treebank.tags, treebank.heads)
     )
@@ -170,15 +159,6 @@ def _labels_loss(
     arcs = arc_features(states.flatten(0, 1), inputs.flatten(0, 1), dependents, of)
     targets = torch.where(heads < 0, PAD, labels).flatten()
     return label_loss(network.label(arcs), targets) / n_sentences
-
-
-def _step(
-    loss: Tensor, optimiser: torch.optim.Optimizer, parameters: list[nn.Parameter], clip: float
-) -> None:
-    optimiser.zero_grad()
-    loss.backward()  # type: ignore[no-untyped-call]
-    nn.utils.clip_grad_norm_(parameters, clip)
-    optimiser.step()
 
 
 @dataclass(frozen=True, slots=True)

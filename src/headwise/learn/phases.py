@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -14,6 +15,7 @@ from headwise.learn.loop import (
     Device,
     StepReport,
     collect_arcs,
+    heads_loss,
     put_on_device,
     score_heads,
     score_labels,
@@ -22,6 +24,7 @@ from headwise.learn.loop import (
 )
 from headwise.learn.network import Network
 from headwise.learn.scorer import TorchScorer
+from headwise.learn.step import Stepper
 from headwise.trees.decode import decode_batch
 
 Steps = Callable[[torch.optim.Optimizer, int], Iterator[StepReport]]
@@ -62,7 +65,10 @@ class PhasePlan:
 def plan_adam(state: Run) -> PhasePlan:
     """Plan the first phase: heads by Adam."""
     rate = state.recipe.train.adam_rate
-    optimiser = torch.optim.Adam(_trained_with_heads(state), lr=rate)
+    on_gpu = state.device.where.type == "cuda"
+    optimiser = torch.optim.Adam(
+        _trained_with_heads(state), lr=rate, capturable=on_gpu, fused=on_gpu
+    )
     return _plan_heads(state, "adam", state.recipe.train.adam_epochs, optimiser)
 
 
@@ -84,16 +90,12 @@ def _plan_heads(
     scorer = TorchScorer(state.network, state.device.where)
     treebank = put_on_device(state.data.train, state.device.where)
 
+    loss_of = partial(heads_loss, state.network, treebank, state.device, recipe.label.joint)
+    stepper = Stepper(loss_of, optimiser, _trained_with_heads(state), recipe.train.clip)
+
     def steps(optimiser: torch.optim.Optimizer, epoch: int) -> Iterator[StepReport]:
-        return train_heads(
-            state.network,
-            optimiser,
-            treebank,
-            recipe.train,
-            (name, epoch),
-            state.device,
-            recipe.label.joint,
-        )
+        state.network.train()
+        return train_heads(stepper, treebank, recipe.train, (name, epoch))
 
     def score() -> tuple[float, float | None, float]:
         uas, tree_rate = score_heads(scorer.select(dev.encoded), dev)

@@ -22,15 +22,16 @@ from torch import Tensor
 Cell = Callable[..., tuple[Tensor, ...]]
 
 
-def run_layer(projected: Tensor, recurrent: Tensor, keep: Tensor) -> Tensor:
+def run_layer(projected: Tensor, bias: Tensor, recurrent: Tensor, keep: Tensor) -> Tensor:
     """Run the steps of a layer, several directions g at once: h [T, g, B, d].
 
     Args:
-        projected: W x_t with both biases, [T, g, B, 4d].
+        projected: W x_t, [T, g, B, 4d].
+        bias: both biases of a gate as one, [g, 4d].
         recurrent: R transposed, [g, d, 4d].
         keep: 0 for what is dropped, 1 / (1 - share) for what is kept, float32 [T, g, B, d].
     """
-    hidden: Tensor = _Layer.apply(projected, recurrent, keep)  # type: ignore[no-untyped-call]
+    hidden: Tensor = _Layer.apply(projected, bias, recurrent, keep)  # type: ignore[no-untyped-call]
     return hidden
 
 
@@ -38,9 +39,12 @@ class _Layer(torch.autograd.Function):
     """`run_layer` and its gradient."""
 
     @staticmethod
-    def forward(ctx: Any, projected: Tensor, recurrent: Tensor, keep: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, projected: Tensor, bias: Tensor, recurrent: Tensor, keep: Tensor
+    ) -> Tensor:
         """Step through the sentence and keep what the gradient needs."""
         step = _on(projected.device, _step)
+        projected = projected + bias[:, None]
         n_steps, n_directions, n_sentences, _ = projected.shape
         d = recurrent.shape[1]
         hidden = projected.new_zeros(n_steps + 1, n_directions, n_sentences, d)
@@ -56,8 +60,11 @@ class _Layer(torch.autograd.Function):
         return hidden[1:]
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
-        """Step back through the sentence; R's gradient is one product at the end."""
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
+        """Step back through the sentence; R's gradient is one product at the end.
+
+        So is that of the biases: a plain sum over so many steps is not the same each time on a GPU.
+        """
         gates, cells, hidden, recurrent, keep = ctx.saved_tensors
         step_back = _on(gates.device, _step_back)
         to_hidden = recurrent.transpose(1, 2)  # [g, 4d, d]
@@ -74,7 +81,8 @@ class _Layer(torch.autograd.Function):
         projected = torch.stack(steps[::-1])  # [T, g, B, 4d]
         before = hidden[:-1].permute(1, 3, 0, 2).flatten(2)  # [g, d, T * B]
         after = projected.transpose(0, 1).flatten(1, 2)  # [g, T * B, 4d]
-        return projected, torch.bmm(before, after), None
+        ones = after.new_ones(len(after), 1, after.shape[1])
+        return projected, torch.bmm(ones, after)[:, 0], torch.bmm(before, after), None
 
 
 def _step(summed: Tensor, cell: Tensor, keep: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -80,11 +80,11 @@ def run_with_dropout(inputs: Tensor, lstms: tuple[nn.Module, nn.Module], share: 
         for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
     )
     projected = torch.einsum("gbtk,gdk->tgbd", inputs, weight_ih)  # [T, 2, B, 4d]
-    projected = projected + (bias_ih + bias_hh)[:, None].to(projected.dtype)
+    bias = (bias_ih + bias_hh).to(projected.dtype)  # [2, 4d]
     recurrent = weight_hh.transpose(1, 2).to(projected.dtype)  # [2, d, 4d]
     n_steps, _, n_sentences, _ = projected.shape
     ones = torch.ones(n_steps, 2, n_sentences, recurrent.shape[1], device=inputs.device)
-    hidden = run_layer(projected.contiguous(), recurrent, functional.dropout(ones, share))
+    hidden = run_layer(projected.contiguous(), bias, recurrent, functional.dropout(ones, share))
     return hidden.permute(1, 2, 0, 3)
 
 

@@ -1,0 +1,88 @@
+"""One step of training: loss, gradient, clipping, optimiser.
+
+On a GPU a step of these networks is hundreds of small kernels, and starting them one by one from
+Python takes many times longer than running them. So the whole step is recorded once for each shape
+of batch (a CUDA graph) and replayed afterwards with one call. Batches are rounded up to a multiple
+of `ROUND` words, so that there are few shapes; the first step of a shape runs unrecorded, which
+warms up whatever allocates or compiles on its first call.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+LossOf = Callable[[Tensor, int], Tensor]
+"""The loss of a batch: sentence numbers [B] of a treebank, and the slots of the longest one."""
+ROUND = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """A recorded step: where its input is read from, and where its loss comes to stand."""
+
+    graph: torch.cuda.CUDAGraph
+    chosen: Tensor
+    loss: Tensor
+
+
+class Stepper:
+    """Steps of one phase; calling it trains on a batch and gives its loss."""
+
+    def __init__(
+        self,
+        loss_of: LossOf,
+        optimiser: torch.optim.Optimizer,
+        parameters: list[nn.Parameter],
+        clip: float,
+        after: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Train `parameters` by `optimiser`; `after` runs at the end of each step."""
+        self._loss_of = loss_of
+        self._optimiser = optimiser
+        self._parameters = parameters
+        self._clip = clip
+        self._after = after
+        self._recorded: dict[tuple[int, int], _Recorded | None] = {}
+        on_gpu = parameters[0].is_cuda
+        self._stream = torch.cuda.Stream() if on_gpu else None  # type: ignore[no-untyped-call]
+        self._pool = torch.cuda.graph_pool_handle() if on_gpu else None
+
+    def __call__(self, chosen: Tensor, longest: int) -> Tensor:
+        """Train on the sentences `chosen` [B], the longest of which has so many slots."""
+        if self._stream is None:
+            return self._run(chosen, longest)
+        current = torch.cuda.current_stream()
+        self._stream.wait_stream(current)
+        with torch.cuda.stream(self._stream):
+            loss = self._replay(chosen, -(-longest // ROUND) * ROUND)
+        current.wait_stream(self._stream)
+        return loss
+
+    def _run(self, chosen: Tensor, longest: int) -> Tensor:
+        self._optimiser.zero_grad(set_to_none=True)
+        loss = self._loss_of(chosen, longest)
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(self._parameters, self._clip)
+        self._optimiser.step()
+        self._after()
+        return loss.detach()
+
+    def _replay(self, chosen: Tensor, longest: int) -> Tensor:
+        shape = (len(chosen), longest)
+        if shape not in self._recorded:
+            self._recorded[shape] = None
+            return self._run(chosen, longest)
+        recorded = self._recorded[shape]
+        if recorded is None:
+            recorded = self._recorded[shape] = self._record(chosen.clone(), longest)
+        recorded.chosen.copy_(chosen)
+        recorded.graph.replay()
+        return recorded.loss.clone()
+
+    def _record(self, chosen: Tensor, longest: int) -> _Recorded:
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, pool=self._pool, stream=self._stream):
+            loss = self._run(chosen, longest)
+        return _Recorded(graph, chosen, loss)
