@@ -2,10 +2,12 @@
 
 import msgspec
 import pytest
+from made_texts import spell
 from made_trees import tree
 
 from headwise.config import Punctuation
-from headwise.evaluate.report import as_json, as_text
+from headwise.evaluate.raw import METRICS, score_raw
+from headwise.evaluate.report import as_json, as_text, raw_as_text
 from headwise.evaluate.scores import score
 
 GOLD = [
@@ -73,3 +75,56 @@ def test_json_holds_all_but_the_single_sentences() -> None:
         "las": None,
     }
     assert "per_sentence" not in found
+
+
+RAW_GOLD = spell("gold", "we/2/nsubj see them/2/obj | all/0/root now/1/nmod:tmod")
+RAW_PREDICTED = spell("out", "we/2/nsubj see them/2/obl all/2/root now/4/nmod")
+RAW_TEXT = """\
+           Precision  Recall      F1  Aligned
+Tokens        100.00  100.00  100.00        -
+Sentences       0.00    0.00    0.00        -
+Words         100.00  100.00  100.00        -
+UPOS          100.00  100.00  100.00   100.00
+XPOS          100.00  100.00  100.00   100.00
+UFeats        100.00  100.00  100.00   100.00
+Lemmas        100.00  100.00  100.00   100.00
+UAS            80.00   80.00   80.00    80.00
+LAS            40.00   40.00   40.00    40.00
+CLAS           40.00   40.00   40.00    40.00
+MLAS           40.00   40.00   40.00    40.00
+
+Gold: 5 words in 2 sentences; predicted: 5 in 1; 5 words aligned by characters.
+Aligned: accuracy on the aligned words; labels compared in full.
+"""
+
+
+def test_raw_text_is_one_table() -> None:
+    assert raw_as_text(score_raw(RAW_GOLD, RAW_PREDICTED)) == RAW_TEXT
+
+
+def test_raw_text_says_how_labels_are_compared() -> None:
+    text = raw_as_text(score_raw(RAW_GOLD, RAW_PREDICTED, universal_labels=True))
+    assert "LAS            60.00" in text
+    assert text.endswith("labels compared up to the first ':'.\n")
+
+
+def test_raw_text_has_a_dash_for_a_share_of_nothing() -> None:
+    only = spell("gold", "./0/punct")
+    lines = raw_as_text(score_raw(only, only)).splitlines()
+    assert lines[10].split() == ["CLAS", "-", "-", "-", "-"]
+
+
+def test_raw_json_has_every_metric() -> None:
+    found = msgspec.json.decode(as_json(score_raw(RAW_GOLD, RAW_PREDICTED)))
+    assert found["universal_labels"] is False
+    assert found["sentences"] == {
+        "n_gold": 2,
+        "n_predicted": 1,
+        "n_right": 0,
+        "precision": 0.0,
+        "recall": 0.0,
+        "f1": 0.0,
+        "aligned_accuracy": None,
+    }
+    assert list(found) == ["universal_labels", *METRICS]
+    assert found["las"]["f1"] == 40.0

@@ -6,7 +6,8 @@ import msgspec
 from headwise.cli.terminal import examples
 from headwise.config import Format, Punctuation
 from headwise.errors import ConfigError
-from headwise.evaluate.report import as_json, as_text
+from headwise.evaluate.raw import score_raw
+from headwise.evaluate.report import as_json, as_text, raw_as_text
 from headwise.evaluate.scores import Scores, score
 from headwise.evaluate.significance import as_text as significance_as_text
 from headwise.evaluate.significance import paired_bootstrap
@@ -18,6 +19,7 @@ from headwise.words.conllu import read_sentences
         "headwise evaluate gold.conllu parsed.conllu",
         "headwise evaluate gold.conllu greedy.conllu repaired.conllu --punctuation ud",
         "headwise evaluate --format json gold.conllu parsed.conllu",
+        "headwise evaluate --align --universal gold.conllu from-raw-text.conllu",
     )
 )
 @click.argument("gold")
@@ -38,7 +40,18 @@ from headwise.words.conllu import read_sentences
     help="Words left out: none; ptb: gold XPOS in `` '' . , : PU; conllx: all characters are "
     "Unicode punctuation; ud: gold UPOS is PUNCT.",
 )
-@click.option("--universal", is_flag=True, help="Compare labels up to the first colon only.")
+@click.option(
+    "--universal",
+    is_flag=True,
+    help="Compare labels up to the first colon only, as the shared tasks do; else in full.",
+)
+@click.option(
+    "--align",
+    is_flag=True,
+    help="For output from raw text: words and sentences may differ, characters may not. Precision, "
+    "recall and F1 of Tokens, Sentences, Words, UPOS, XPOS, UFeats, Lemmas, UAS, LAS, CLAS and "
+    "MLAS; with --universal, those of the CoNLL shared tasks of 2017 and 2018.",
+)
 @click.option("--details", is_flag=True, help="Scores by relation and by sentence length, too.")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the bootstrap."
@@ -53,17 +66,24 @@ def evaluate(
     form: Format,
     punctuation: Punctuation,
     universal: bool,
+    align: bool,
     details: bool,
     seed: int,
     out_form: str,
 ) -> None:
     """Score PREDICTED against GOLD; with PREDICTED2, test the difference (paired bootstrap).
 
-    Both files hold the same words. Greedy output shows the rate of trees before repair.
+    Both files hold the same words, or with --align the same characters. Greedy output shows the
+    rate of trees before repair.
     """
     sources = [gold, predicted] if second is None else [gold, predicted, gold, second]
     if sources.count("-") > 1:
         raise ConfigError("stdin can be read only once", "give files for the others")
+    if align:
+        _refuse_beside_align(second, punctuation, details)
+        found = score_raw(read_sentences(gold, form), read_sentences(predicted, form), universal)
+        click.echo(as_json(found) if out_form == "json" else raw_as_text(found), nl=False)
+        return
 
     def scores_of(path: str) -> Scores:
         pairs = read_sentences(gold, form), read_sentences(path, form)
@@ -72,16 +92,33 @@ def evaluate(
     first = scores_of(predicted)
     if second is None:
         click.echo(as_json(first) if out_form == "json" else as_text(first, details))
-        return
-    other = scores_of(second)
-    difference = paired_bootstrap(first, other, seed=seed)
+    else:
+        _show_both(first, scores_of(second), seed, details, out_form)
+
+
+def _refuse_beside_align(second: str | None, punctuation: Punctuation, details: bool) -> None:
+    others = {
+        "PREDICTED2": second is not None,
+        f"--punctuation {punctuation}": punctuation != "none",
+        "--details": details,
+    }
+    for name, is_given in others.items():
+        if is_given:
+            raise ConfigError(
+                f"--align and {name} do not go together",
+                "--align scores every word of one file, as the shared tasks do",
+            )
+
+
+def _show_both(first: Scores, second: Scores, seed: int, details: bool, out_form: str) -> None:
+    difference = paired_bootstrap(first, second, seed=seed)
     if out_form == "json":
         parts = {
             "predicted": msgspec.Raw(as_json(first)),
-            "predicted2": msgspec.Raw(as_json(other)),
+            "predicted2": msgspec.Raw(as_json(second)),
         }
         whole = msgspec.json.encode(parts | {"difference": difference})
         click.echo(msgspec.json.format(whole, indent=2))
     else:
-        texts = [as_text(first, details), as_text(other, details), significance_as_text(difference)]
-        click.echo("\n".join(texts))
+        texts = [as_text(first, details), as_text(second, details)]
+        click.echo("\n".join([*texts, significance_as_text(difference)]))

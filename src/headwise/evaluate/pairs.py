@@ -2,7 +2,7 @@
 
 Trees can be compared word by word only if both sides have the same tokens, so the first place
 where they differ ends the evaluation with a message that names both files. What to count in a pair
-is left to `scores`.
+is left to `scores`; files that differ in their words are compared by `passages`, `align` and `raw`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,10 @@ from itertools import zip_longest
 from headwise.errors import DataError
 from headwise.words.sentence import Sentence
 
-_HINT = "the gold and the predicted file must be the same text in the same tokenisation"
+_HINT = (
+    "the gold and the predicted file must be the same text in the same tokenisation; "
+    "for output from raw text: headwise evaluate --align"
+)
 
 
 def pair_sentences(
@@ -26,11 +29,12 @@ def pair_sentences(
         if other is None:
             raise _no_partner(one, number, predicted_end)
         _require_same_words(one, other)
-        gold_end, predicted_end = _end_of(one), _end_of(other)
+        gold_end, predicted_end = end_of(one), end_of(other)
         yield one, other
 
 
-def _end_of(sentence: Sentence) -> str:
+def end_of(sentence: Sentence) -> str:
+    """Name the last line of a sentence: `file:line`."""
     return f"{sentence.source}:{sentence.first_line + len(sentence.lines) - 1}"
 
 

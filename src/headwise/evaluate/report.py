@@ -8,6 +8,7 @@ from dataclasses import fields
 
 import msgspec
 
+from headwise.evaluate.raw import METRICS, RawScores
 from headwise.evaluate.scores import Scores
 
 _N_DECIMALS = 4
@@ -19,8 +20,8 @@ _LEFT_OUT = {
 }
 
 
-def as_json(scores: Scores) -> bytes:
-    """Write scores as JSON, percentages to four decimals; a bin without scored words has null."""
+def as_json(scores: Scores | RawScores) -> bytes:
+    """Write scores as JSON, percentages to four decimals; null where there was nothing to score."""
     plain = {
         field.name: getattr(scores, field.name)
         for field in fields(scores)
@@ -74,11 +75,15 @@ def _trees(scores: Scores) -> str:
 
 
 def _scope(scores: Scores) -> str:
-    labels = "up to the first ':'" if scores.universal_labels else "in full"
     return (
         f"{scores.n_words} words in {scores.n_sentences} sentences, "
-        f"{_LEFT_OUT[scores.punctuation]}; labels compared {labels}."
+        f"{_LEFT_OUT[scores.punctuation]}; {_labels(scores)}."
     )
+
+
+def _labels(scores: Scores | RawScores) -> str:
+    extent = "up to the first ':'" if scores.universal_labels else "in full"
+    return f"labels compared {extent}"
 
 
 def _relation_table(scores: Scores) -> str:
@@ -96,6 +101,27 @@ def _length_table(scores: Scores) -> str:
         counts = (str(bin_.last_length), str(bin_.n_sentences), str(bin_.n_words))
         rows.append((*counts, _number(bin_.uas), _number(bin_.las)))
     return _table(rows, ">>>>>")
+
+
+def raw_as_text(scores: RawScores) -> str:
+    """Write the scores of output from raw text as a plain table."""
+    rows = [("", "Precision", "Recall", "F1", "Aligned")]
+    for field, name in METRICS.items():
+        metric = getattr(scores, field)
+        figures = (metric.precision, metric.recall, metric.f1, metric.aligned_accuracy)
+        precision, recall, f1, aligned = map(_number, figures)
+        rows.append((name, precision, recall, f1, aligned))
+    return f"{_table(rows, '<>>>>')}\n\n{_raw_scope(scores)}\n"
+
+
+def _raw_scope(scores: RawScores) -> str:
+    words, sentences = scores.words, scores.sentences
+    return (
+        f"Gold: {words.n_gold} words in {sentences.n_gold} sentences; "
+        f"predicted: {words.n_predicted} in {sentences.n_predicted}; "
+        f"{words.n_right} words aligned by characters.\n"
+        f"Aligned: accuracy on the aligned words; {_labels(scores)}."
+    )
 
 
 def _number(percent: float | None) -> str:

@@ -1,0 +1,94 @@
+"""Agreement with the official scorer of Universal Dependencies on output that is cut anew.
+
+It compares labels up to the first `:`, and calls 0 what we leave blank, a share of nothing. To have
+its word on labels in full, it is given copies in which labels are spelled without a colon; a copy
+has other relations, so CLAS and MLAS are not asked for then.
+"""
+
+import io
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_texts import cut_anew, paired_texts, read
+from udtools import udeval
+
+from headwise.evaluate.raw import METRICS, Metric, RawScores, score_raw
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+EWT = (FIXTURES / "ewt-dev-100.conllu").read_text(encoding="utf-8")
+COPTIC = (FIXTURES / "coptic-20.conllu").read_text(encoding="utf-8")
+SEEDS = st.integers(0, 2**32)
+
+
+def score_texts(gold: str, predicted: str, universal_labels: bool = True) -> RawScores:
+    return score_raw(read("gold", gold), read("predicted", predicted), universal_labels)
+
+
+def figures(metric: Metric) -> list[float]:
+    shares = (metric.precision, metric.recall, metric.f1, metric.aligned_accuracy)
+    return [share or 0.0 for share in shares]
+
+
+def official_figures(gold: str, predicted: str) -> dict[str, list[float]]:
+    treebanks = [udeval.load_conllu(io.StringIO(text), "text", {}) for text in (gold, predicted)]
+    found = {}
+    for name, score in udeval.evaluate(*treebanks).items():
+        shares = (score.precision, score.recall, score.f1, score.aligned_accuracy)
+        found[name] = [100 * (share or 0.0) for share in shares]
+    return found
+
+
+def require_agreement(gold: str, predicted: str) -> RawScores:
+    scores = score_texts(gold, predicted)
+    official = official_figures(gold, predicted)
+    for field, name in METRICS.items():
+        ours = figures(getattr(scores, field))
+        assert ours == pytest.approx(official[name], abs=0.0001), name
+    return scores
+
+
+@pytest.mark.parametrize("text", [EWT, COPTIC], ids=["ewt", "coptic"])
+@pytest.mark.parametrize(("seed", "share"), [(1, 0.03), (2, 0.05), (3, 0.1), (4, 0.3), (5, 0.5)])
+def test_udtools_agrees_on_real_text_cut_anew(text: str, seed: int, share: float) -> None:
+    predicted = cut_anew(read("gold", text), random.Random(seed), share)
+    scores = require_agreement(text, predicted)
+    assert 0 < scores.mlas.n_right < scores.las.n_right < scores.words.n_right
+    assert scores.words.n_right < scores.words.n_gold
+    assert scores.sentences.n_right < scores.sentences.n_gold
+
+
+@settings(max_examples=25, deadline=None)
+@given(SEEDS, st.floats(0.0, 1.0))
+def test_udtools_agrees_where_multi_word_tokens_are_everywhere(seed: int, share: float) -> None:
+    require_agreement(COPTIC, cut_anew(read("gold", COPTIC), random.Random(seed), share))
+
+
+@settings(max_examples=300, deadline=None)
+@given(paired_texts())
+def test_udtools_agrees_on_whatever_overlaps(texts: tuple[str, str]) -> None:
+    require_agreement(*texts)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_udtools_agrees_on_full_labels(seed: int) -> None:
+    predicted = cut_anew(read("gold", EWT), random.Random(seed), 0.1)
+    texts = EWT, change_labels(predicted, "nmod:poss", "nmod")
+    scores, universal = score_texts(*texts, universal_labels=False), score_texts(*texts)
+    copies = [change_labels(text, ":", "~") for text in texts]
+    assert figures(scores.las) == pytest.approx(official_figures(*copies)["LAS"], abs=0.0001)
+    assert scores.las.n_right < universal.las.n_right
+    assert scores.clas.n_right < universal.clas.n_right
+    assert scores.clas.n_gold == universal.clas.n_gold
+
+
+def change_labels(text: str, old: str, new: str) -> str:
+    lines = []
+    for line in text.split("\n"):
+        columns = line.split("\t")
+        if len(columns) == 10:
+            columns[7] = columns[7].replace(old, new)
+        lines.append("\t".join(columns))
+    return "\n".join(lines)
