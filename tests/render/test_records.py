@@ -1,0 +1,97 @@
+"""JSON: the documented keys, nothing lost, the same line for the same sentence."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from render.made_sentences import KIDS, parse_of, parsed_sentences, sentence
+
+from headwise import Parse, Sentence, read_sentences, sentence_from_words
+from headwise.render import to_json
+from headwise.render.records import EmptyRecord, SentenceRecord, TokenRecord, WordRecord, to_record
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_one_line_word_for_word() -> None:
+    made = sentence("Go/VERB/0/root")
+    assert to_json(made, parse_of(made, [0.123456])) == (
+        '{"text":"Go","words":[{"id":1,"form":"Go","upos":"VERB","head":0,"deprel":"root",'
+        '"probability":0.1235}],"how":"greedy"}'
+    )
+
+
+def test_without_a_parse_there_is_no_probability() -> None:
+    record = json.loads(to_json(sentence(KIDS)))
+    assert "how" not in record
+    assert all("probability" not in word for word in record["words"])
+
+
+def test_comments_ranges_and_empty_nodes_are_kept() -> None:
+    first, second, *_ = read_sentences(FIXTURES / "hand-made.conllu")
+    record = json.loads(to_json(first))
+    assert (record["sent_id"], record["text"]) == ("1", "¿Vámonos al mar?")
+    assert record["comments"][0] == "newdoc id = hand-made"
+    assert not any(comment.startswith(("sent_id", "text")) for comment in record["comments"])
+    assert record["tokens"] == [
+        {"first": 2, "last": 3, "form": "Vámonos"},
+        {"first": 4, "last": 5, "form": "al", "misc": "Note=contracted"},
+    ]
+    assert "empty_nodes" not in record
+    nodes = json.loads(to_json(second))["empty_nodes"]
+    assert [node["id"] for node in nodes] == ["0.1", "0.2", "3.1", "3.2"]
+    assert nodes[1] == {"id": "0.2", "deps": "0:root|1:dep"}
+
+
+@pytest.mark.parametrize(
+    ("misc", "place"),
+    [
+        ("TokenRange=5:9", (5, 9)),
+        ("SpaceAfter=No|TokenRange=0:1", (0, 1)),
+        ("_", (None, None)),
+        ("TokenRange=5", (None, None)),
+        ("XTokenRange=5:9", (None, None)),
+        (f"TokenRange=1:{'9' * 5000}", (None, None)),
+    ],
+)
+def test_places_in_the_text(misc: str, place: tuple[int | None, int | None]) -> None:
+    made = sentence_from_words([("a", misc)], ["form", "misc"])
+    (word,) = to_record(made).words
+    assert (word.start, word.end) == place
+
+
+def test_the_lemma_of_an_underscore_is_not_blank() -> None:
+    made = sentence_from_words([("_", "_"), ("a", "_")], ["form", "lemma"])
+    assert [word.lemma for word in to_record(made).words] == ["_", None]
+
+
+@pytest.mark.parametrize("name", ["hand-made", "coptic-20", "ewt-empty-nodes-6", "ewt-dev-100"])
+def test_records_are_read_back_the_same(name: str) -> None:
+    for made in read_sentences(FIXTURES / f"{name}.conllu"):
+        line = to_json(made)
+        assert "\n" not in line
+        record = msgspec.json.decode(line, type=SentenceRecord)
+        assert record == to_record(made)
+        assert [word.form for word in record.words] == [word.form for word in made.words]
+        n_lines = len(record.words) + len(record.tokens) + len(record.empty_nodes)
+        assert n_lines == sum(line[0].isdigit() for line in made.lines)
+
+
+@settings(deadline=None)
+@given(parsed_sentences())
+def test_any_sentence_is_one_line_of_json(drawn: tuple[Sentence, Parse]) -> None:
+    line = to_json(*drawn)
+    assert "\n" not in line
+    record = json.loads(line)
+    assert [word["head"] for word in record["words"]] == list(drawn[1].heads)
+    assert all(0 <= word["probability"] <= 1 for word in record["words"])
+
+
+@pytest.mark.parametrize("kind", [SentenceRecord, WordRecord, TokenRecord, EmptyRecord])
+def test_every_key_is_documented(kind: type[msgspec.Struct]) -> None:
+    schema = (DOCS / "output.md").read_text(encoding="utf-8").partition("\n## json\n")[2]
+    first_columns = " ".join(line.split("|")[1] for line in schema.split("\n") if "|" in line[:1])
+    assert [key for key in kind.__struct_fields__ if f"`{key}`" not in first_columns] == []

@@ -1,0 +1,140 @@
+"""The picture: well-formed with any text, safe, accessible, and laid out as said."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from render.made_sentences import HEARING, KIDS, WILD_VALUES, parse_of, parsed_sentences, sentence
+
+from headwise import Parse, Sentence, sentence_from_words
+from headwise.render import to_svg
+from headwise.render.cells import cut, visible
+from headwise.render.svg import LONGEST_LABEL, LONGEST_WORD
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def read(picture: str) -> ElementTree.Element:
+    return ElementTree.fromstring(picture)
+
+
+def texts(picture: ElementTree.Element, kind: str) -> list[str]:
+    return [found.text or "" for found in picture.iter(f"{SVG}text") if found.get("class") == kind]
+
+
+def places(picture: ElementTree.Element) -> list[float]:
+    found = (t for t in picture.iter(f"{SVG}text") if t.get("class") == "word")
+    return [float(text.get("x", "nan")) for text in found]
+
+
+def test_a_small_picture_word_for_word() -> None:
+    made = sentence("Go/VERB/0/root")
+    picture = re.sub("<style>.*</style>", "", to_svg(made, parse_of(made, [0.91])))
+    assert picture == (
+        '<svg xmlns="http://www.w3.org/2000/svg" class="headwise" role="img" '
+        'viewBox="0 0 66 84" width="66" height="84">'
+        "<title>Go</title><desc>Go: root</desc>"
+        '<rect class="ground" width="100%" height="100%"/>'
+        '<g class="arc"><title>root: ROOT → Go, 91%</title>'
+        '<path class="line" d="M33.0,18.0V31.0"/>'
+        '<path class="head" d="M33.0,36.0l-4,-7h8z"/>'
+        '<text class="label" x="33.0" y="12.5">root</text></g>'
+        '<text class="word" x="33.0" y="56.0">Go</text>'
+        '<text class="tag" x="33.0" y="74.0">VERB</text></svg>'
+    )
+
+
+def test_words_tags_and_labels_are_there() -> None:
+    picture = read(to_svg(sentence(KIDS)))
+    assert texts(picture, "word") == ["Kids", "love", "candy"]
+    assert texts(picture, "tag") == ["NOUN", "VERB", "NOUN"]
+    assert sorted(texts(picture, "label")) == ["nsubj", "obj", "root"]
+
+
+def test_the_tree_is_said_in_words() -> None:
+    picture = read(to_svg(sentence(KIDS)))
+    assert picture.get("role") == "img"
+    assert picture[0].tag == f"{SVG}title"
+    assert picture[0].text == "Kids love candy"
+    assert picture[1].text == "Kids: nsubj of love; love: root; candy: obj of love"
+
+
+def test_unsure_arcs_are_marked_and_probabilities_are_in_the_titles() -> None:
+    made = sentence(KIDS)
+    picture = read(to_svg(made, parse_of(made, [0.98, 1.0, 0.42])))
+    found = {g.findtext(f"{SVG}title"): g.get("class") for g in picture.iter(f"{SVG}g")}
+    assert found == {
+        "root: ROOT → love, 100%": "arc",
+        "nsubj: love → Kids, 98%": "arc",
+        "obj: love → candy, 42%": "arc unsure",
+    }
+
+
+def test_labels_cover_the_lines_of_higher_arcs() -> None:
+    picture = read(to_svg(sentence(HEARING)))
+    heights = [
+        float(text.get("y", "nan"))
+        for text in picture.iter(f"{SVG}text")
+        if text.get("class") == "label"
+    ]
+    assert heights == sorted(heights)
+
+
+def test_right_to_left_sentences_go_from_right_to_left() -> None:
+    words = [("\u0643\u062a\u0628", "0"), ("HTML", "1"), (".", "1")]
+    picture = read(to_svg(sentence_from_words(words, ["form", "head"])))
+    assert places(picture) == sorted(places(picture), reverse=True)
+    directions = [
+        t.get("direction") for t in picture.iter(f"{SVG}text") if t.get("class") == "word"
+    ]
+    assert directions == ["rtl", None, None]
+    assert places(read(to_svg(sentence(KIDS)))) == sorted(places(read(to_svg(sentence(KIDS)))))
+
+
+def test_a_wide_picture_shrinks_and_a_small_one_does_not_grow() -> None:
+    natural = read(to_svg(sentence(KIDS)))
+    small = read(to_svg(sentence(KIDS), max_width=100))
+    assert small.get("width") == "100"
+    assert small.get("viewBox") == natural.get("viewBox")
+    assert float(small.get("height", "nan")) < float(natural.get("height", "nan"))
+    assert to_svg(sentence(KIDS), max_width=10_000) == to_svg(sentence(KIDS))
+
+
+def test_text_cannot_become_markup() -> None:
+    evil = '<script>alert("1")</script>&\x1b'
+    made = sentence_from_words([(evil, evil, "0", evil)], ["form", "upos", "head", "deprel"])
+    raw = to_svg(made)
+    assert "<script" not in raw
+    assert texts(read(raw), "word") == [visible(evil)]
+
+
+@pytest.mark.parametrize("line", ["a/X/_/_", "a/X/1/dep", "a/X/2/x b/X/1/x"])
+def test_what_is_no_tree_is_drawn_too(line: str) -> None:
+    assert len(texts(read(to_svg(sentence(line))), "word")) == line.count(" ") + 1
+
+
+def test_no_words_no_tags() -> None:
+    assert texts(read(to_svg(sentence_from_words([], []))), "word") == []
+    assert texts(read(to_svg(sentence("a/_/0/root"))), "tag") == []
+
+
+def test_pictures_are_self_contained() -> None:
+    raw = to_svg(sentence(KIDS))
+    assert "prefers-color-scheme:dark" in raw
+    assert not re.search(r'href|url\(|@import|@font-face| id="|<script', raw)
+
+
+@settings(deadline=None)
+@given(parsed_sentences(WILD_VALUES))
+def test_any_text_gives_xml_with_every_word_and_label(drawn: tuple[Sentence, Parse]) -> None:
+    made, parse = drawn
+    picture = read(to_svg(made, parse))
+    forms = [cut(visible(word.form), LONGEST_WORD) for word in made.words]
+    assert texts(picture, "word") == forms
+    drawable = [
+        cut(visible(word.deprel), LONGEST_LABEL)
+        for position, word in enumerate(made.words, 1)
+        if int(word.head) != position
+    ]
+    assert sorted(texts(picture, "label")) == sorted(drawable)

@@ -1,0 +1,222 @@
+"""Trees as text: pictures to look at, then what holds for all of them."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from render.made_sentences import (
+    HEARING,
+    KIDS,
+    LABELS,
+    SHORT_VALUES,
+    WILD_VALUES,
+    head_lists,
+    parse_of,
+    parsed_sentences,
+    sentence,
+    sentences,
+)
+
+from headwise import Parse, Sentence, sentence_from_words
+from headwise.render import draw
+from headwise.render.cells import text_width, visible
+
+SALAM = "\u0633\u0644\u0627\u0645"
+STYLE = re.compile(r"\x1b\[(2|33|0)m")
+
+
+def lines_of(picture: str) -> str:
+    return "\n" + picture + "\n"
+
+
+def test_three_words() -> None:
+    made = sentence(KIDS)
+    picture = draw(made, parse_of(made, [0.98, 1.0, 0.42]), width=80, colour=False)
+    assert (
+        lines_of(picture)
+        == """
+ ╭──► Kids   NOUN  nsubj  ← love   98%
+─┼──► love   VERB  root           100%
+ ╰──► candy  NOUN  obj    ← love   42% ?
+"""
+    )
+
+
+def test_gold_trees_have_no_probabilities_and_crossed_bars_are_drawn_through() -> None:
+    assert (
+        lines_of(draw(sentence(HEARING), width=80, colour=False))
+        == """
+   ╭────► A          DET   det         ← hearing
+ ╭─┼────► hearing    NOUN  nsubj:pass  ← scheduled
+ ├─│────► is         AUX   aux:pass    ← scheduled
+─┼─│────► scheduled  VERB  root
+ │ │ ╭──► on         ADP   case        ← issue
+ │ │ ├──► the        DET   det         ← issue
+ │ ╰─┴──► issue      NOUN  nmod        ← hearing
+ ╰──────► today      NOUN  obl         ← scheduled
+"""
+    )
+
+
+def test_ascii_where_the_encoding_has_no_boxes() -> None:
+    picture = draw(sentence(HEARING), width=80, colour=False, encoding="latin-1")
+    assert (
+        lines_of(picture)
+        == """
+   ,----> A          DET   det         < hearing
+ ,-+----> hearing    NOUN  nsubj:pass  < scheduled
+ +-|----> is         AUX   aux:pass    < scheduled
+-+-|----> scheduled  VERB  root
+ | | ,--> on         ADP   case        < issue
+ | | +--> the        DET   det         < issue
+ | `-+--> issue      NOUN  nmod        < hearing
+ `------> today      NOUN  obl         < scheduled
+"""
+    )
+
+
+def test_a_narrow_terminal_gets_less_beside_the_tree() -> None:
+    assert (
+        lines_of(draw(sentence(HEARING), width=30, colour=False))
+        == """
+  ╭──► A          det
+ ╭┼──► hearing    nsubj:pass
+ ├│──► is         aux:pass
+─┼│──► scheduled  root
+ ││╭─► on         case
+ ││├─► the        det
+ │╰┴─► issue      nmod
+ ╰───► today      obl
+"""
+    )
+
+
+def test_a_tree_too_deep_becomes_a_table() -> None:
+    chain = " ".join(f"w{i}/X/{i - 1}/dep" for i in range(1, 61))
+    picture = draw(sentence(chain), width=40, colour=False).split("\n")
+    assert picture[0] == " 1 w1   X  dep  ← 0"
+    assert picture[59] == "60 w60  X  dep  ← 59 w59"
+
+
+def test_one_word_and_none() -> None:
+    assert draw(sentence("Go/VERB/0/root"), width=80, colour=False) == "──► Go  VERB  root"
+    assert draw(sentence_from_words([], []), width=80, colour=False) == ""
+
+
+def test_several_roots_a_circle_and_a_missing_head() -> None:
+    made = sentence("a/X/2/x b/X/3/x c/X/1/x d/X/1/x e/X/0/root f/X/_/_ g/X/0/root")
+    assert (
+        lines_of(draw(made, width=80, colour=False))
+        == """
+?┬────► a  X  x     ← b
+ │ ╭──► b  X  x     ← c
+ ├─┴──► c  X  x     ← a
+ ╰────► d  X  x     ← a
+──────► e  X  root
+?─────► f  X  _
+──────► g  X  root
+"""
+    )
+
+
+def test_wide_right_to_left_and_long_words_keep_the_columns() -> None:
+    words = ["今日", "e\u0301", SALAM, "\x1b[31m", "x" * 500]
+    made = sentence_from_words(
+        [(w, "X", "1", "dep") for w in words], ("form", "upos", "head", "deprel")
+    )
+    picture = draw(made, width=100, colour=False)
+    assert {text_width(line[: line.rindex("X  dep")]) for line in picture.split("\n")} == {38}
+    assert "␛[31m" in picture
+    assert f"\u2068{SALAM}\u2069" in picture
+    assert "x" * 29 + "…" in picture
+
+
+def test_colours_dim_what_is_sure_and_raise_what_is_not() -> None:
+    made = sentence("a/X/2/dep b/Y/0/root")
+    picture = draw(made, parse_of(made, [0.42, 0.9]), width=80, colour=True)
+    assert picture == (
+        " ╭\x1b[33m──► \x1b[0ma  \x1b[2mX\x1b[0m  \x1b[33mdep\x1b[0m   \x1b[2m← b\x1b[0m  "
+        "\x1b[33m 42% ?\x1b[0m\n"
+        "─┴──► b  \x1b[2mY\x1b[0m  root       \x1b[2m 90%\x1b[0m"
+    )
+
+
+def test_a_repaired_tree_says_so() -> None:
+    made = sentence(KIDS)
+    picture = draw(made, parse_of(made, [1, 1, 1], "eisner"), width=80, colour=False)
+    assert picture.split("\n")[-1] == "repaired by eisner"
+
+
+@settings(deadline=None)
+@given(parsed_sentences(WILD_VALUES), st.integers(0, 200), st.booleans())
+def test_any_tree_can_be_drawn_and_only_our_own_controls_get_out(
+    drawn: tuple[Sentence, Parse], width: int, colour: bool
+) -> None:
+    picture = draw(*drawn, width=width, colour=colour)
+    plain = re.sub("[\n\u2068\u2069]", "", STYLE.sub("", picture) if colour else picture)
+    assert visible(plain) == plain
+
+
+@settings(deadline=None)
+@given(parsed_sentences())
+def test_colour_changes_nothing_else(drawn: tuple[Sentence, Parse]) -> None:
+    coloured = draw(*drawn, width=80, colour=True)
+    assert STYLE.sub("", coloured) == draw(*drawn, width=80, colour=False)
+
+
+@settings(deadline=None)
+@given(sentences(SHORT_VALUES))
+def test_every_word_and_label_has_its_line(made: Sentence) -> None:
+    lines = draw(made, width=200, colour=False).split("\n") if made.words else []
+    assert len(lines) == len(made)
+    for line, word in zip(lines, made.words, strict=True):
+        assert visible(word.form) in line
+        assert visible(word.upos) in line
+        assert word.deprel in line
+
+
+@settings(deadline=None)
+@given(parsed_sentences(), st.integers(50, 200))
+def test_lines_fit_the_width(drawn: tuple[Sentence, Parse], width: int) -> None:
+    for line in draw(*drawn, width=width, colour=False).split("\n"):
+        assert text_width(line) <= width
+
+
+@settings(deadline=None)
+@given(
+    sentences(WILD_VALUES),
+    st.sampled_from(["ascii", "utf-8", "latin-1", "cp1256", "shift_jis", "cp437"]),
+)
+def test_what_is_drawn_can_be_encoded(made: Sentence, encoding: str) -> None:
+    draw(made, width=80, colour=True, encoding=encoding).encode(encoding)
+
+
+@settings(deadline=None)
+@given(head_lists(), st.data())
+def test_the_tree_can_be_read_back_from_the_drawing(heads: list[int], data: st.DataObject) -> None:
+    rows = [(f"w{i}", "X", str(h), data.draw(LABELS)) for i, h in enumerate(heads, 1)]
+    made = sentence_from_words(rows, ("form", "upos", "head", "deprel"))
+    lines = draw(made, width=500, colour=False).split("\n") if heads else []
+    for position, (line, head) in enumerate(zip(lines, heads, strict=True), 1):
+        own = head_in_drawing(lines, position)
+        assert own == head or (line.startswith("?") and own is None), (position, head)
+
+
+def head_in_drawing(lines: list[str], position: int) -> int | None:
+    """Follow the line of a word to the left, then its bar up and down to the word it stands on."""
+    line = lines[position - 1]
+    margin = line[: line.index("►")]
+    starts = [cell for cell in range(1, len(margin), 2) if margin[cell] in "╭╰├"]
+    if not starts:
+        return None if margin.startswith("?") else 0
+    cell = starts[-1]
+    for step, ends in ((-1, "╭"), (1, "╰")):
+        row = position - 1
+        while lines[row][cell] not in ends:
+            row += step
+            if not 0 <= row < len(lines) or lines[row][cell] not in "│├╭╰┼┴┬":
+                break
+            if lines[row][cell] in "┼┴┬":
+                return row + 1
+    pytest.fail(f"no head for word {position}")
