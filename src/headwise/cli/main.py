@@ -5,6 +5,7 @@ import sys
 
 import click
 
+from headwise.cli.convert import convert
 from headwise.cli.evaluate import evaluate
 from headwise.cli.info import info
 from headwise.cli.parse import parse
@@ -52,3 +53,4 @@ main.add_command(train)
 main.add_command(parse)
 main.add_command(evaluate)
 main.add_command(info)
+main.add_command(convert)
