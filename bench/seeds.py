@@ -1,30 +1,31 @@
 """Train recipes over seeds, side by side on one device, and measure them on the test file.
 
-    python bench/seeds.py --data UD_English-EWT --out runs/seeds \
+    python -m bench.seeds --data UD_English-EWT --out runs/seeds \
         --configs configs/paper-ewt.toml configs/paper-ewt-pei.toml --seeds 1 2 3
 
 Each training is a `headwise train` of its own, so a killed bench resumes. Test is parsed by PyTorch
 and by the ONNX runtime in both precisions, greedily and repaired; every word counts. Trainings that
-have not come to their end are named, not averaged.
+have not come to their end are named, not averaged. `bench.paper` has all datasets of the paper.
 """
 
 import argparse
 import json
-import os
-import subprocess
 import sys
-import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from statistics import mean, stdev
 
 import msgspec
 
 import headwise
+from bench.paper.figures import summarise
+from bench.paper.jobs import SECONDS, Failed, run_jobs
+from bench.paper.report import markdown_table
+from bench.paper.steps import Job, Step
+from bench.paper.tables import Cell, Table
 from headwise.config import Recipe
 from headwise.evaluate.scores import score
 from headwise.model.bundle import load_bundle
+from headwise.words.files import whole_file
 
 Row = dict[str, str | float]
 SYSTEMS = (
@@ -36,28 +37,25 @@ SYSTEMS = (
 )
 KEPT = ("uas", "las", "label_accuracy", "uem", "lem", "tree_rate", "projective_rate")
 SHOWN = ("uas", "las", "las_universal", "uem", "tree_rate", "projective_rate")
+COLUMNS = ("UAS", "LAS", "LAS, universal", "UEM", "trees", "projective")
+SCORES = "scores.json"
 
 
-def train_and_measure(config: Path, seed: int, given: argparse.Namespace) -> None:
-    """Run one training to its end, then measure it, each in a process of its own."""
+def job_of(config: Path, seed: int, given: argparse.Namespace) -> Job:
+    """Make the two steps of a run, each a process of its own."""
     folder = given.out / f"{config.stem}-{seed}"
-    folder.mkdir(parents=True, exist_ok=True)
-    started = time.monotonic()
-    train = ["-m", "headwise", "train", str(config), "--seed", str(seed), "--out", str(folder)]
-    train += ["--train", str(given.data / "train.conllu.xz"), "--device", given.device]
-    train += ["--dev", str(given.data / "dev.conllu.xz")]
+    train = [sys.executable, "-m", "headwise", "train", str(config), "--seed", str(seed)]
+    train += ["--out", str(folder), "--train", str(given.data / "train.conllu.xz")]
+    train += ["--dev", str(given.data / "dev.conllu.xz"), "--device", given.device]
     train += ["--precision", given.precision]
     train += [part for setting in given.set for part in ("--set", setting)]
-    measure = [__file__, "--data", str(given.data), "--device", given.device]
-    environment = {"OMP_NUM_THREADS": "1", **os.environ}
-    with (folder / "stderr.txt").open("a") as log:
-        for command in (train, [*measure, "--measure", str(folder)]):
-            done = subprocess.run(
-                [sys.executable, *command], stderr=log, env=environment, check=False
-            )
-            if done.returncode:
-                return
-    (folder / "seconds.txt").write_text(f"{time.monotonic() - started:.0f}\n")
+    measure = [sys.executable, "-m", "bench.seeds", "--data", str(given.data)]
+    measure += ["--device", given.device, "--measure", str(folder)]
+    steps = (
+        Step("train", tuple(train), folder / "model" / "model.json"),
+        Step("measure", tuple(measure), folder / SCORES),
+    )
+    return Job(folder.name, "device", folder, folder / "stderr.txt", steps)
 
 
 def measure(folder: Path, test: Path, device: str) -> list[Row]:
@@ -83,44 +81,33 @@ def measure(folder: Path, test: Path, device: str) -> list[Row]:
     return rows
 
 
-def summarise(results: dict[str, list[list[Row]]]) -> str:
+def means(results: dict[str, list[list[Row]]]) -> str:
     """Write means over seeds as a Markdown table."""
-    lines = [
-        "| recipe | seeds | runtime | trees by | UAS | LAS | LAS, universal | UEM | trees | "
-        "projective |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    lines: list[tuple[Cell, ...]] = []
     for name, seeds in results.items():
         for rows in zip(*seeds, strict=True):
-            cells = []
-            for key in SHOWN:
-                values = [float(row[key]) for row in rows]
-                spread = f" ± {stdev(values):.2f}" if len(values) > 1 else ""
-                cells.append(f"{mean(values):.2f}{spread}")
             first = rows[0]
             runtime = f"{first['runtime']} {first['precision']}"
-            lines.append(
-                f"| {name} | {len(rows)} | {runtime} | {first['decoder']} | {' | '.join(cells)} |"
-            )
-    return "\n".join(lines) + "\n"
+            cells = [summarise(float(row[key]) for row in rows) for key in SHOWN]
+            lines.append((name, len(rows), runtime, str(first["decoder"]), *cells))
+    columns = ("recipe", "seeds", "runtime", "trees by", *COLUMNS)
+    return markdown_table(Table("", "", columns, tuple(lines))) + "\n"
 
 
-def collect(out: Path, runs: Sequence[tuple[Path, int]]) -> None:
+def collect(out: Path, jobs: Sequence[tuple[str, Job]]) -> None:
     """Write `results.json` and `results.md` of what has come to its end."""
     results: dict[str, list[list[Row]]] = {}
-    seconds: dict[str, int] = {}
-    for config, seed in runs:
-        name = f"{config.stem}-{seed}"
-        if not (out / name / "seconds.txt").exists():
-            print(f"not finished: {name} (see {out / name / 'stderr.txt'})")
+    seconds: dict[str, dict[str, float]] = {}
+    for recipe, job in jobs:
+        if not (job.folder / SCORES).exists():
+            print(f"not finished: {job.name} (see {job.log_path})")
             continue
-        rows = json.loads((out / name / "scores.json").read_text())
-        results.setdefault(config.stem, []).append(rows)
-        seconds[name] = int((out / name / "seconds.txt").read_text())
+        results.setdefault(recipe, []).append(json.loads((job.folder / SCORES).read_text()))
+        seconds[job.name] = json.loads((job.folder / SECONDS).read_text())
     report = {"seconds": seconds, "results": results}
     (out / "results.json").write_text(json.dumps(report, indent=1) + "\n")
-    (out / "results.md").write_text(summarise(results))
-    print(summarise(results))
+    (out / "results.md").write_text(means(results))
+    print(means(results))
     print(seconds)
 
 
@@ -139,15 +126,15 @@ def main() -> None:
     given = options.parse_args()
     if given.measure:
         rows = measure(given.measure, given.data / "test.conllu.xz", given.device)
-        (given.measure / "scores.json").write_text(json.dumps(rows, indent=1) + "\n")
+        with whole_file(given.measure / SCORES) as stream:
+            stream.write(json.dumps(rows, indent=1).encode() + b"\n")
         return
-    runs = [(config, seed) for config in given.configs for seed in given.seeds]
-    unfinished = [
-        run for run in runs if not (given.out / f"{run[0].stem}-{run[1]}/seconds.txt").exists()
-    ]
-    with ThreadPoolExecutor(given.side_by_side) as pool:
-        list(pool.map(lambda run: train_and_measure(run[0], run[1], given), unfinished))
-    collect(given.out, runs)
+    jobs = [(c.stem, job_of(c, seed, given)) for c in given.configs for seed in given.seeds]
+    missing = [job for _, job in jobs if not (job.folder / SCORES).exists()]
+    for event in run_jobs(missing, {"device": given.side_by_side, "cpu": 0, "count": 0}):
+        if isinstance(event, Failed):
+            print(f"failed: {event.job.name}: {event.why}", file=sys.stderr)
+    collect(given.out, jobs)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""Measurements: every script behind a figure in `docs/`."""

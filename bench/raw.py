@@ -1,0 +1,155 @@
+"""Score parsers from raw text, and UDPipe 1 trained on the same files beside them.
+
+    python -m bench.raw udpipe UD_English-EWT runs/raw/en.udpipe
+    python -m bench.raw score --udpipe runs/raw en=UD_English-EWT models/de=MIX_German
+
+`udpipe` trains tokeniser, tagger and parser of UDPipe 1 on train, choosing on dev: with its defaults
+(parser: swap system, one root), or with options of its own, `name=value` with semicolons between. `score` puts the text of test together again (a blank line before
+each paragraph), lets each model find sentences, words, tags and trees in it, and scores them by
+udtools, the official scorer, which ignores subtypes of labels. From gold tokens the score is our
+own, with labels in full. UDPipe's row is there when its model lies in the folder that is named.
+"""
+
+import argparse
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from udtools import udeval  # type: ignore[import-untyped]
+
+import headwise
+from bench.segment import text_of
+from headwise import Sentence, read_sentences
+from headwise.errors import DataError
+from headwise.evaluate.scores import score
+from headwise.words.conllu import write_conllu
+from headwise.words.files import whole_file
+
+METRICS = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UAS", "LAS", "CLAS")
+PARSER = (
+    "iterations=10;transition_system=swap;transition_oracle=static_lazy;structured_interval=8;"
+    "single_root=1"
+)
+Row = dict[str, str | float]
+
+
+def train_udpipe(folder: Path, model_path: Path, options: tuple[str, str, str]) -> None:
+    """Train UDPipe 1 whole: tokeniser, tagger, parser."""
+    from ufal import udpipe  # type: ignore[import-untyped]
+
+    from bench.paper.udpipe import read
+
+    with tempfile.TemporaryDirectory() as scratch:
+        parts = []
+        for part in ("train", "dev"):
+            path = Path(scratch) / f"{part}.conllu"
+            with path.open("wb") as stream:
+                write_conllu(read_sentences(folder / f"{part}.conllu.xz"), stream)
+            parts.append(read(path))
+    problem = udpipe.ProcessingError()
+    data = udpipe.Trainer.train("morphodita_parsito", *parts, *options, problem)
+    if problem.occurred():
+        raise DataError(f"UDPipe cannot train: {problem.message}", str(folder))
+    model_path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(model_path) as stream:
+        stream.write(data)
+
+
+def run_udpipe(model_path: Path, text: str, target: Path) -> None:
+    """Let UDPipe 1 do all of it."""
+    from ufal import udpipe
+
+    model = udpipe.Model.load(str(model_path))
+    pipeline = udpipe.Pipeline(
+        model, "tokenize", udpipe.Pipeline.DEFAULT, udpipe.Pipeline.DEFAULT, "conllu"
+    )
+    target.write_text(pipeline.process(text, udpipe.ProcessingError()), encoding="utf-8")
+
+
+def run_headwise(model: str, text: str, target: Path) -> None:
+    """Let a model of ours do all of it."""
+    parser = headwise.load(model)
+    with target.open("wb") as stream:
+        write_conllu((sentence for sentence, _ in parser.annotate_text(text)), stream)
+
+
+def official(gold: list[Sentence], predicted: Path) -> Row:
+    """Score a file by udtools."""
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch) / "gold.conllu"
+        with path.open("wb") as stream:
+            write_conllu(iter(gold), stream)
+        loaded = [udeval.load_conllu_file(str(part)) for part in (path, predicted)]
+    scores = udeval.evaluate(*loaded)
+    return {metric: round(100 * scores[metric].f1, 2) for metric in METRICS}
+
+
+def from_gold_tokens(model: str, gold: list[Sentence]) -> Row:
+    """Score a model of ours on gold sentences and words, tags its own."""
+    parser = headwise.load(model)
+    parsed = [s.with_parse(parse) for s, parse in zip(gold, parser.parse(gold), strict=True)]
+    scores = score(gold, parsed)
+    pairs = [
+        (word, own)
+        for sentence, other in zip(gold, parsed, strict=True)
+        for word, own in zip(sentence.words, other.words, strict=True)
+    ]
+    found = {
+        name.upper(): 100 * sum(getattr(a, name) == getattr(b, name) for a, b in pairs) / len(pairs)
+        for name in parser.vocab.predicted
+    }
+    found |= {"UAS": scores.uas, "LAS": scores.las}
+    return {name: round(value, 2) for name, value in found.items()}
+
+
+def rows_for(model: str, folder: Path, given: argparse.Namespace) -> Iterator[Row]:
+    """Measure one model, and UDPipe 1 on the same file."""
+    gold = [s for s in read_sentences(folder / f"{given.part}.conllu.xz") if len(s)]
+    text = text_of(gold)
+    head: Row = {"treebank": folder.name, "part": given.part}
+    with tempfile.TemporaryDirectory() as scratch:
+        target = Path(scratch) / "out.conllu"
+        run_headwise(model, text, target)
+        yield head | {"system": model, "from": "raw text"} | official(gold, target)
+        yield head | {"system": model, "from": "gold tokens"} | from_gold_tokens(model, gold)
+        other = given.udpipe / f"{Path(model).name}.udpipe" if given.udpipe else None
+        if other and other.exists():
+            run_udpipe(other, text, target)
+            yield head | {"system": "UDPipe 1", "from": "raw text"} | official(gold, target)
+
+
+def main() -> None:
+    """Train UDPipe 1, or score."""
+    options = argparse.ArgumentParser(description="Score parsers from raw text.")
+    commands = options.add_subparsers(dest="what", required=True)
+    udpipe = commands.add_parser("udpipe", help="train UDPipe 1 on a treebank")
+    udpipe.add_argument("folder", type=Path)
+    udpipe.add_argument("model", type=Path)
+    udpipe.add_argument("--tokenizer", default="", help="options of UDPipe")
+    udpipe.add_argument("--tagger", default="", help="options of UDPipe")
+    udpipe.add_argument("--parser", default=PARSER, help="options of UDPipe")
+    scoring = commands.add_parser("score", help="score models from raw text")
+    scoring.add_argument("pairs", nargs="+", metavar="MODEL=TREEBANK")
+    scoring.add_argument("--part", default="test", choices=["dev", "test"])
+    scoring.add_argument("--udpipe", type=Path, help="folder with NAME.udpipe")
+    scoring.add_argument("--out", type=Path, help="also write the rows as JSON")
+    given = options.parse_args()
+    if given.what == "udpipe":
+        options = (given.tokenizer, given.tagger, given.parser)
+        train_udpipe(given.folder, given.model, options)
+        return
+    names = ["treebank", "part", "system", "from", *METRICS]
+    print(f"| {' | '.join(names)} |\n|{'---|' * len(names)}", flush=True)
+    rows = []
+    for pair in given.pairs:
+        model, _, folder = pair.partition("=")
+        for row in rows_for(model, Path(folder), given):
+            rows.append(row)
+            print(f"| {' | '.join(str(row.get(name, '')) for name in names)} |", flush=True)
+    if given.out:
+        given.out.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+import fcntl
+import json
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bench.paper import jobs as jobs_module
+from bench.paper.jobs import (
+    Event,
+    Failed,
+    Finished,
+    Locked,
+    OutOfTime,
+    Started,
+    run_jobs,
+)
+from bench.paper.steps import Job, Lane, Step
+
+WIDE: dict[Lane, int] = {"device": 2, "cpu": 2, "count": 1}
+WRITE = "import sys; open(sys.argv[1], 'a').write('x')"
+
+
+@pytest.fixture(autouse=True)
+def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs_module, "POLL", 0.01)
+
+
+def made_job(tmp_path: Path, name: str, *codes: str, lane: Lane = "cpu") -> Job:
+    folder = tmp_path / name
+    steps = tuple(
+        Step(
+            f"step {i}", (sys.executable, "-c", code, str(folder / f"out-{i}")), folder / f"out-{i}"
+        )
+        for i, code in enumerate(codes)
+    )
+    return Job(name, lane, folder, tmp_path / f"{name}.log", steps)
+
+
+def kinds(events: list[Event]) -> list[str]:
+    return [type(event).__name__ for event in events]
+
+
+def test_steps_run_in_order_and_their_time_is_kept(tmp_path: Path) -> None:
+    job = made_job(tmp_path, "one", WRITE, WRITE)
+    events = list(run_jobs([job], WIDE))
+    assert kinds(events) == ["Started", "Finished"]
+    assert isinstance(events[1], Finished)
+    assert list(events[1].seconds) == ["step 0", "step 1"]
+    assert json.loads((job.folder / "seconds.json").read_text()) == dict(events[1].seconds)
+
+
+def test_what_is_done_is_not_done_again(tmp_path: Path) -> None:
+    job = made_job(tmp_path, "one", WRITE, WRITE)
+    list(run_jobs([job], WIDE))
+    (job.folder / "out-1").unlink()
+    assert kinds(list(run_jobs([job], WIDE))) == ["Started", "Finished"]
+    assert (job.folder / "out-0").read_text() == "x"
+    assert (job.folder / "out-1").read_text() == "x"
+
+
+def test_a_step_that_fails_ends_its_job_alone(tmp_path: Path) -> None:
+    bad = made_job(tmp_path, "bad", "import sys; sys.exit('no luck')", WRITE)
+    good = made_job(tmp_path, "good", WRITE)
+    events = list(run_jobs([bad, good], WIDE))
+    assert [event.why for event in events if isinstance(event, Failed)] == ["step 0 gave 1"]
+    assert [event.job for event in events if isinstance(event, Finished)] == [good]
+    assert "no luck" in bad.log_path.read_text()
+    assert not (bad.folder / "out-1").exists()
+
+
+def test_a_step_that_writes_nothing_has_failed(tmp_path: Path) -> None:
+    events = list(run_jobs([made_job(tmp_path, "idle", "pass")], WIDE))
+    assert kinds(events) == ["Started", "Failed"]
+
+
+def test_lanes_are_as_wide_as_told(tmp_path: Path) -> None:
+    many = [made_job(tmp_path, f"job-{i}", WRITE, lane="device") for i in range(4)]
+    running = most = 0
+    for event in run_jobs(many, {"device": 2, "cpu": 0, "count": 0}):
+        running += 1 if isinstance(event, Started) else -1
+        most = max(most, running)
+    assert most == 2
+    assert (
+        list(run_jobs([made_job(tmp_path, "other", WRITE)], {"device": 1, "cpu": 0, "count": 0}))
+        == []
+    )
+
+
+def test_when_time_is_up_what_runs_is_ended_and_goes_on_later(tmp_path: Path) -> None:
+    wait = (
+        f"import sys, time\nif not open({str(tmp_path / 'go')!r}).read(): time.sleep(60)\n{WRITE}"
+    )
+    (tmp_path / "go").write_text("")
+    long, after = made_job(tmp_path, "long", WRITE, wait), made_job(tmp_path, "after", WRITE)
+    started = time.monotonic()
+    events = list(run_jobs([long, after], {"device": 1, "cpu": 1, "count": 0}, started + 1.0))
+    assert time.monotonic() - started < 8
+    assert events[-1] == OutOfTime((long, after))
+    assert (long.folder / "out-0").exists()
+    seconds = json.loads((long.folder / "seconds.json").read_text())["step 1"]
+    (tmp_path / "go").write_text("now")
+    events = list(run_jobs([long, after], WIDE))
+    assert kinds(events).count("Finished") == 2
+    assert (long.folder / "out-0").read_text() == "x"
+    assert json.loads((long.folder / "seconds.json").read_text())["step 1"] >= seconds
+
+
+def test_a_process_that_does_not_listen_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs_module, "GRACE", 0.2)
+    deaf = "import signal, sys, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+    job = made_job(tmp_path, "deaf", deaf + "open(sys.argv[1] + '.up', 'w')\ntime.sleep(60)")
+    started = time.monotonic()
+    for event in run_jobs([job], WIDE, started + 1.5):
+        assert isinstance(event, Started | OutOfTime)
+    assert (job.folder / "out-0.up").exists()
+    assert time.monotonic() - started < 8
+
+
+def test_a_job_that_another_call_has_is_waited_for(tmp_path: Path) -> None:
+    job = made_job(tmp_path, "shared", WRITE)
+    job.folder.mkdir()
+    with (job.folder / "lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        events = run_jobs([job], WIDE)
+        assert next(events) == Locked(job)
+    assert kinds(list(events)) == ["Started", "Finished"]
+
+
+def test_time_that_cannot_be_read_counts_from_zero(tmp_path: Path) -> None:
+    job = made_job(tmp_path, "one", WRITE)
+    job.folder.mkdir()
+    (job.folder / "seconds.json").write_text("{")
+    assert kinds(list(run_jobs([job], WIDE))) == ["Started", "Finished"]
