@@ -136,8 +136,8 @@ def main() -> None:
     scoring.add_argument("--out", type=Path, help="also write the rows as JSON")
     given = options.parse_args()
     if given.what == "udpipe":
-        options = (given.tokenizer, given.tagger, given.parser)
-        train_udpipe(given.folder, given.model, options)
+        parts = (given.tokenizer, given.tagger, given.parser)
+        train_udpipe(given.folder, given.model, parts)
         return
     names = ["treebank", "part", "system", "from", *METRICS]
     print(f"| {' | '.join(names)} |\n|{'---|' * len(names)}", flush=True)

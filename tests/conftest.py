@@ -1,11 +1,20 @@
-"""A parser that was really trained, once for all tests: small, on 60 real sentences, to overfit."""
+"""Parsers that were really trained, once for all tests: small, on 40 real sentences, to overfit."""
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from headwise import Sentence, read_sentences
-from headwise.config import DataConfig, LabelConfig, ModelConfig, Recipe, TrainConfig
+from headwise.config import (
+    DataConfig,
+    DecodeConfig,
+    LabelConfig,
+    ModelConfig,
+    Recipe,
+    SegmentConfig,
+    TrainConfig,
+)
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -51,4 +60,75 @@ def tiny_run(tmp_path_factory: pytest.TempPathFactory, tiny_recipe: Recipe) -> P
 
     folder = tmp_path_factory.mktemp("run")
     list(run(tiny_recipe, folder, Device(torch.device("cpu")), {"data": "tiny"}))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def some_vectors(tmp_path_factory: pytest.TempPathFactory, tiny_treebank: Path) -> Path:
+    """Vectors of 6 numbers: two words that the treebank lacks, then its own in lower case."""
+    own = {
+        word.form.lower() for sentence in read_sentences(tiny_treebank) for word in sentence.words
+    }
+    words = ["zyxwv", "vwxyz", *sorted(own)]
+    rows = np.random.default_rng(1).normal(size=(len(words), 6)).round(3).tolist()
+    path = tmp_path_factory.mktemp("vectors") / "some.txt"
+    lines = [" ".join([word, *map(str, row)]) for word, row in zip(words, rows, strict=True)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def full_recipe(tiny_treebank: Path, some_vectors: Path) -> Recipe:
+    """Everything that the paper does not have: no tags in; tags, labels and words of text out."""
+    return Recipe(
+        data=DataConfig(train=str(tiny_treebank), dev=str(tiny_treebank), punctuation="none"),
+        model=ModelConfig(
+            stacks="interleaved",
+            word_size=16,
+            hidden_size=32,
+            layers=1,
+            label_size=32,
+            selector_size=20,
+            tag_column="none",
+            predicted_tags=["upos", "xpos"],
+            pieces=500,
+            piece_size=16,
+            vectors=str(some_vectors),
+            vector_words=50,
+            vector_size=6,
+            min_count=1,
+        ),
+        train=TrainConfig(
+            adam_epochs=25,
+            adam_rate=0.03,
+            schedule="cosine",
+            average=0.9,
+            sgd_epochs=0,
+            patience=25,
+            batch_size=4,
+            dropout=0.05,
+            recurrent_dropout=0.0,
+            locked=True,
+            input_dropout=0.05,
+            word_dropout=0.05,
+            tag_weight=1.0,
+        ),
+        label=LabelConfig(joint=True, epochs=0, input_dropout=0.0, hidden_dropout=0.1),
+        segment=SegmentConfig(
+            embedding_size=8, channels=12, layers=3, epochs=2, steps=40, rate=0.02, min_count=1
+        ),
+        decode=DecodeConfig(single_root=True),
+    )
+
+
+@pytest.fixture(scope="session")
+def full_run(tmp_path_factory: pytest.TempPathFactory, full_recipe: Recipe) -> Path:
+    """Train with everything on; the model is in `full_run / "model"`."""
+    import torch
+
+    from headwise.learn.loop import Device
+    from headwise.learn.recipe import run
+
+    folder = tmp_path_factory.mktemp("full")
+    list(run(full_recipe, folder, Device(torch.device("cpu")), {"data": "tiny"}))
     return folder

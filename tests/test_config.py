@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from headwise.config import Recipe, read_recipe
+from headwise.config import Recipe, SegmentConfig, read_recipe
 from headwise.errors import ConfigError
 
 ROOT = Path(__file__).parent.parent
@@ -44,8 +44,10 @@ def test_paper_recipes_carry_the_authors_settings(
 
 
 def test_ewt_has_the_settings_of_ptb() -> None:
-    ptb, ewt = (read_recipe(ROOT / "configs" / f"paper-{name}.toml") for name in ("ptb", "ewt"))
-    assert (ptb.model, ptb.train, ptb.label) == (ewt.model, ewt.train, ewt.label)
+    names = ("ptb", "ewt-authors", "ewt")
+    ptb, authors, ewt = (read_recipe(ROOT / "configs" / f"paper-{name}.toml") for name in names)
+    assert (ptb.model, ptb.train, ptb.label) == (authors.model, authors.train, authors.label)
+    assert ewt.model == ptb.model
 
 
 def test_settings_lie_over_the_file(tmp_path: Path) -> None:
@@ -60,7 +62,9 @@ def test_settings_lie_over_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "setting",
     ["train.dropout=1.5", "train.dropout=x", "train.unknown=1", "nothing.at_all=1", "x", "a=1",
-     "decode.decoder=cky", "model.layers=0"],
+     "decode.decoder=cky", "model.layers=0", "model.tag_column=feats", "model.pieces=-1",
+     'model.predicted_tags=["lemma"]', "train.schedule=linear", "train.average=1.0",
+     "train.tag_weight=-1", "label.epochs=-1", "segment.unknown=1", "segment.epochs=0"],
 )  # fmt: skip
 def test_impossible_settings_are_refused(setting: str) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -68,12 +72,31 @@ def test_impossible_settings_are_refused(setting: str) -> None:
     assert caught.value.hint
 
 
+def test_a_run_that_would_learn_no_labels_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "r.toml"
+    path.write_text("[label]\nepochs = 0\n")
+    with pytest.raises(ConfigError, match=r"label.epochs is 0 and label.joint is false") as caught:
+        read_recipe(path)
+    assert str(path) in str(caught.value)
+    assert caught.value.hint
+    assert read_recipe(path, ("label.joint=true",)).label.epochs == 0
+
+
+def test_an_empty_table_asks_for_a_segmenter(tmp_path: Path) -> None:
+    path = tmp_path / "r.toml"
+    path.write_text("[model]\n")
+    assert read_recipe(path).segment is None
+    path.write_text("[segment]\n")
+    assert read_recipe(path).segment == SegmentConfig()
+
+
 def test_every_setting_stands_in_the_docs() -> None:
     page = (ROOT / "docs" / "configuration.md").read_text()
     for section in msgspec.structs.fields(Recipe):
         documented = page.split(f"## [{section.name}]")[1].split("\n## ")[0]
-        for field in msgspec.structs.fields(section.type):
-            assert f"`{field.name}`" in documented
+        kind = SegmentConfig if section.name == "segment" else section.type
+        for field in msgspec.structs.fields(kind):
+            assert f"`{field.name}`" in documented, f"{section.name}.{field.name}"
 
 
 def test_every_flag_stands_in_the_docs() -> None:
@@ -90,4 +113,4 @@ def test_every_flag_stands_in_the_docs() -> None:
 
 def test_recipes_are_plain_toml() -> None:
     for path in CONFIGS:
-        assert set(tomllib.loads(path.read_text())) <= {"data", "model", "train", "label", "decode"}
+        assert set(tomllib.loads(path.read_text())) <= set(Recipe.__struct_fields__)

@@ -7,8 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import headwise
-from headwise import DataError, Malformed, Sentence, Word
+from headwise import DataError, Malformed, ModelError, Sentence, Word
 from headwise.config import DecodeConfig
+from headwise.model.bundle import load_bundle
 from headwise.parser import Parser
 from headwise.words.conllu import as_bytes
 
@@ -130,6 +131,88 @@ def test_long_sentences_go_alone(parser: Parser, ewt_sentences: list[Sentence]) 
     assert [len(chunk) for chunk in chunks] == [1, 32, 8, 1, 1]
 
 
+@pytest.fixture(scope="module")
+def tagger(full_run: Path) -> Parser:
+    """A parser that reads no tags and predicts both columns."""
+    return headwise.load(full_run)
+
+
+def test_predicted_tags_fill_their_columns_and_change_nothing_else(
+    tagger: Parser, ewt_sentences: list[Sentence]
+) -> None:
+    blank = [with_columns(s, upos="_", xpos="_", head="_", deprel="_") for s in ewt_sentences]
+    results = list(tagger.annotate(blank))
+    for before, (after, parse) in zip(blank, results, strict=True):
+        assert isinstance(after, Sentence)
+        assert parse is not None
+        assert tuple(word.upos for word in after.words) == parse.upos
+        assert tuple(word.xpos for word in after.words) == parse.xpos
+        assert with_columns(after, upos="_", xpos="_", head="_", deprel="_") == before
+    tags = {tag for _, parse in results if parse for tag in parse.upos}
+    assert tags <= set(tagger.vocab.predicted["upos"].strings)
+    assert len(tags) > 10
+
+
+def with_columns(sentence: Sentence, **values: str) -> Sentence:
+    words = tuple(word._replace(**values) for word in sentence.words)
+    lines = list(sentence.lines)
+    for row, word in zip(sentence.rows, words, strict=True):
+        lines[row] = "\t".join(word) + "\n"
+    return Sentence(words, tuple(lines), sentence.rows, sentence.source, sentence.first_line)
+
+
+@pytest.mark.parametrize("device", ["cpu", "torch"])
+def test_given_tags_are_kept_where_asked_and_blanks_are_filled(
+    device: str, full_run: Path, tagger: Parser
+) -> None:
+    rows = [("Kids", "X", "_"), ("love", "_", "ODD"), ("candy", "_", "_")]
+    sentence = headwise.sentence_from_words(rows, ["form", "upos", "xpos"])
+    (told,) = tagger.parse([sentence])
+    if device == "torch":
+        from headwise.learn.scorer import load_torch_parser
+
+        keeper = load_torch_parser(load_bundle(full_run / "model"), "cpu", keep_tags=True)
+    else:
+        keeper = headwise.load(full_run, keep_tags=True)
+    (kept,) = keeper.parse([sentence])
+    assert kept.upos == ("X", *told.upos[1:])
+    assert kept.xpos == (told.xpos[0], "ODD", told.xpos[2])
+    assert "_" not in kept.upos + kept.xpos
+    assert kept.heads == told.heads
+    written = sentence.with_parse(kept)
+    assert [word.upos for word in written.words] == list(kept.upos)
+
+
+def test_a_parser_that_predicts_no_tags_leaves_them(
+    parser: Parser, ewt_sentences: list[Sentence]
+) -> None:
+    (parse,) = parser.parse(ewt_sentences[:1])
+    assert parse.upos == parse.xpos == ()
+    after = ewt_sentences[0].with_parse(parse)
+    assert [w.upos for w in after.words] == [w.upos for w in ewt_sentences[0].words]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_raw_text_is_cut_and_parsed(threads: int, tagger: Parser) -> None:
+    text = "Kids love candy. So do I, and every word selects its head!\n\nIt works.\n"
+    results = list(tagger.annotate_text(text, threads))
+    forms = [word.form for sentence, _ in results for word in sentence.words]
+    assert "".join(forms) == "".join(text.split())
+    assert len(results) > 1
+    assert results == list(tagger.annotate_text(list(text), threads))
+    for sentence, parse in results:
+        assert [int(word.head) for word in sentence.words] == list(parse.heads)
+        assert parse.heads.count(0) == 1
+        assert len(parse.upos) == len(sentence)
+    assert list(tagger.annotate_text("", threads)) == []
+
+
+def test_raw_text_needs_a_segmenter(parser: Parser) -> None:
+    assert parser.segmenter is None
+    with pytest.raises(ModelError, match=r"cannot find words in raw text(.|\n)*hint: "):
+        list(parser.annotate_text("Kids love candy."))
+
+
 @settings(
     max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -140,12 +223,12 @@ def test_long_sentences_go_alone(parser: Parser, ewt_sentences: list[Sentence]) 
         max_size=12,
     )
 )
-def test_any_words_get_a_tree(parser: Parser, rows: list[tuple[str, str]]) -> None:
+def test_any_words_get_a_tree(parser: Parser, tagger: Parser, rows: list[tuple[str, str]]) -> None:
     rows = [(form.translate(dict.fromkeys(map(ord, "\t\r\n"), "_")), tag) for form, tag in rows]
     sentence = headwise.sentence_from_words(rows, ["form", "xpos"])
-    (parse,) = parser.parse([sentence])
-    assert len(parse.heads) == len(rows)
-    assert 0 in parse.heads
-    annotated = sentence.with_parse(parse)
-    assert isinstance(annotated.words[0], Word)
-    assert [w.form for w in annotated.words] == [form for form, _ in rows]
+    for parse in (*parser.parse([sentence]), *tagger.parse([sentence])):
+        assert len(parse.heads) == len(rows)
+        assert 0 in parse.heads
+        annotated = sentence.with_parse(parse)
+        assert isinstance(annotated.words[0], Word)
+        assert [w.form for w in annotated.words] == [form for form, _ in rows]

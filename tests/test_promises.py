@@ -8,7 +8,7 @@ from pathlib import Path
 
 import headwise
 from headwise.evaluate.scores import score
-from headwise.model.bundle import inside_models, load_bundle
+from headwise.model.bundle import MANIFEST, MODELS_FOLDER, load_bundle, named_models
 from headwise.parser import DEFAULT_MODEL
 
 SAMPLE = Path(__file__).parent / "fixtures" / "ewt-dev-100.conllu"
@@ -47,7 +47,7 @@ def test_a_5000_word_sentence_parses_in_bounded_memory(tmp_path: Path) -> None:
 
 
 def test_the_model_inside_is_whole_and_good() -> None:
-    assert DEFAULT_MODEL in inside_models()
+    assert DEFAULT_MODEL in named_models()
     parser = headwise.load()
     gold = list(headwise.read_sentences(SAMPLE))
     scores = score(gold, [s for s, _ in parser.annotate(gold) if isinstance(s, headwise.Sentence)])
@@ -57,13 +57,13 @@ def test_the_model_inside_is_whole_and_good() -> None:
 
 
 def test_the_model_inside_has_a_card() -> None:
-    from headwise.model.bundle import MODELS_FOLDER
-
-    for name in inside_models():
-        card = (MODELS_FOLDER / name / "README.md").read_text()
+    inside = sorted(path.parent for path in MODELS_FOLDER.glob(f"*/{MANIFEST}"))
+    assert DEFAULT_MODEL in [folder.name for folder in inside]
+    for folder in inside:
+        card = (folder / "README.md").read_text(encoding="utf-8")
         for word in ("licence", "seed", "UAS", "headwise train", "headwise evaluate"):
-            assert word.lower() in card.lower(), (name, word)
-        assert load_bundle(MODELS_FOLDER / name).manifest.provenance["seed"]
+            assert word.lower() in card.lower(), (folder.name, word)
+        assert load_bundle(folder).manifest.provenance["seed"]
 
 
 def test_info_of_the_model_inside() -> None:

@@ -1,5 +1,6 @@
 """What the README tells a reader to do is done here, in the order of the page."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -10,14 +11,15 @@ ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_parse_command_prints_what_the_page_shows() -> None:
-    command = next(line for line in README.splitlines() if "headwise parse examples" in line)
+def test_the_parse_command_draws_what_the_page_shows() -> None:
+    command = next(line for line in README.splitlines() if 'headwise parse "' in line)
     arguments = shlex.split(command.split("headwise parse", 1)[1])
     done = subprocess.run(
-        [sys.executable, "-m", "headwise", "parse", *arguments],
-        capture_output=True, check=True, cwd=ROOT, text=True,
+        [sys.executable, "-m", "headwise", "parse", *arguments, "--format", "tree"],
+        capture_output=True, check=True, cwd=ROOT, text=True, encoding="utf-8",
+        env=os.environ | {"COLUMNS": "80", "PYTHONUTF8": "1"},
     )  # fmt: skip
-    shown = re.search(r"```\n(# text = .*?)```", README, re.DOTALL)
+    shown = re.search(r"```\n( ╭.*?)```", README, re.DOTALL)
     assert shown
     assert done.stdout.rstrip() == shown[1].rstrip()
 

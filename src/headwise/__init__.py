@@ -3,7 +3,7 @@
     import headwise
 
     parser = headwise.load()
-    for sentence, parse in parser.annotate(headwise.read_conllu("text.conllu")):
+    for sentence, parse in parser.annotate_text("Kids love candy."):
         print(sentence.text, end="")
 
 `READING_ORDER` is the architecture: a module imports only modules listed above it, and only those
@@ -51,6 +51,7 @@ READING_ORDER = (
     "words.sentence",
     "words.files",
     "words.conllu",
+    "words.pieces",
     "words.vocab",
     "words.encode",
     "render.arcs",
@@ -59,6 +60,7 @@ READING_ORDER = (
     "render.terminal",
     "render.placing",
     "render.svg",
+    "render.stack",
     "render.records",
     "trees.tree",
     "trees.chu_liu_edmonds",
@@ -66,13 +68,20 @@ READING_ORDER = (
     "trees.decode",
     "model.bundle",
     "model.scorer",
+    "text.characters",
+    "text.stream",
+    "text.expand",
+    "text.scan",
+    "text.assemble",
+    "text.segmenter",
+    "text.read",
     "parser",
     "evaluate.punctuation",
     "evaluate.pairs",
+    "evaluate.scores",
     "evaluate.passages",
     "evaluate.align",
     "evaluate.raw",
-    "evaluate.scores",
     "evaluate.report",
     "evaluate.significance",
     "convert.brackets",
@@ -83,26 +92,36 @@ READING_ORDER = (
     "convert.splits",
     "convert.treebank",
     "learn.vectors",
+    "learn.inputs",
     "learn.recurrent",
     "learn.represent",
     "learn.select",
     "learn.pei",
     "learn.label",
+    "learn.tag",
     "learn.network",
+    "learn.data",
+    "learn.treebank",
     "learn.scorer",
     "learn.export",
-    "learn.data",
     "learn.checkpoint",
     "learn.step",
     "learn.loop",
     "learn.phases",
+    "learn.segment_data",
+    "learn.segment_expand",
+    "learn.segment_batches",
+    "learn.segment_network",
+    "learn.segment_score",
+    "learn.segment",
     "learn.recipe",
     "cli.terminal",
+    "cli.output",
     "cli.parse",
     "cli.train",
     "cli.evaluate",
-    "cli.convert",
     "cli.info",
+    "cli.convert",
     "cli.main",
     "__main__",
 )
@@ -114,19 +133,20 @@ def load(
     device: str = "cpu",
     precision: "Precision" = "int8",
     decode: DecodeConfig | None = None,
+    keep_tags: bool = False,
 ) -> "Parser":
     """Load a parser by the name or folder of its model, or from a folder that is open already.
 
     On `cpu` it runs on ONNX Runtime, in `precision`; `cuda` needs `headwise[train]` and a model
     with weights, and runs on PyTorch in float32. `decode` overrides the way of making trees that
-    the model was saved with.
+    the model was saved with. With `keep_tags` the model predicts only tags that the input lacks.
     """
     from headwise.model.bundle import Bundle, find_model, load_bundle
     from headwise.parser import load_parser
 
     bundle = model if isinstance(model, Bundle) else load_bundle(find_model(str(model)))
     if device == "cpu":
-        return load_parser(bundle, precision, decode)
+        return load_parser(bundle, precision, decode, keep_tags)
     try:
         from headwise.learn.scorer import load_torch_parser
     except ModuleNotFoundError as error:
@@ -134,4 +154,4 @@ def load(
             f"device {device} needs {error.name}, which is not installed",
             "pip install 'headwise[train]'",
         ) from error
-    return load_torch_parser(bundle, device, decode)
+    return load_torch_parser(bundle, device, decode, keep_tags)

@@ -19,7 +19,8 @@ How = Literal["greedy", "chu-liu-edmonds", "eisner"]
 Decoder = Literal["greedy", "mst", "eisner"]
 Weights = Literal["log-probability", "probability"]
 Punctuation = Literal["none", "ptb", "conllx", "ud"]
-TagColumn = Literal["xpos", "upos", "none"]
+TagColumn = Literal["xpos", "upos", "upos+xpos", "none"]
+PredictedTag = Literal["upos", "xpos"]
 Format = Literal["conllu", "conllx"]
 Dtype = Literal["float32", "bfloat16"]
 
@@ -60,12 +61,26 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     label_size: Size = 800
     """Units in each of the two hidden layers of the label network."""
     tag_column: TagColumn = "xpos"
-    """The column that t_i is read from: `xpos`, `upos`, or `none` for a parser without tags."""
+    """What t_i is read from: `xpos`, `upos`, `upos+xpos` (the pair), or `none` for no tags."""
+    predicted_tags: list[PredictedTag] = []
+    """Columns that the parser fills in from the representation: `upos`, `xpos` or both."""
+    pieces: Annotated[int, Meta(ge=0, le=10_000_000)] = 0
+    """Buckets for hashed character n-grams of a word, its spelling as an input; 0 for none."""
+    piece_size: Size = 100
+    """Length of the vector of a spelling."""
+    selector_size: Annotated[int, Meta(ge=0, le=16_384)] = 0
+    """Length of U_a a_j and W_a a_i in Eq. 6; 0 for 2d, as in the paper."""
     min_count: Count = 2
     """Words seen fewer times in training become UNK."""
     vectors: str = ""
     """Pre-trained word vectors: GloVe or word2vec text, word2vec binary, or a folder (npz).
     Words that have one keep it; the others learn theirs."""
+    vector_words: Annotated[int, Meta(ge=0, le=10_000_000)] = 0
+    """Keep the vectors of so many words, the first in the file, as an input of its own beside the
+    learned word vector, for words that training never saw too; 0 to put them into W_e, as the paper
+    does."""
+    vector_size: Size = 100
+    """Length of those vectors."""
 
 
 class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -95,6 +110,21 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """Learning rate of SGD."""
     patience: Count = 1
     """A phase ends after so many epochs in a row without a better dev UAS."""
+    locked: bool = False
+    """Drop the same units at every word of a sentence, and some of a_i as well."""
+    input_dropout: Share = 0.0
+    """Share of the vectors (word, tag, spelling, pre-trained) of each word that are dropped whole;
+    what is left is scaled up."""
+    word_dropout: Share = 0.0
+    """Share of the words that become UNK."""
+    schedule: Literal["constant", "cosine"] = "constant"
+    """Adam's learning rate: the same throughout, or rising for one epoch and then falling to zero
+    with `adam_epochs`."""
+    average: Share = 0.0
+    """Decay of an exponential moving average of the weights, which is what is scored and kept;
+    0 for the weights themselves."""
+    tag_weight: Annotated[float, Meta(ge=0.0, le=100.0)] = 0.3
+    """Weight of the loss of predicted tags."""
     window: Count = 20
     """Batches that are sorted by length together after shuffling."""
 
@@ -104,8 +134,9 @@ class LabelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
     joint: bool = False
     """Also while the heads are learned, in one loss; the paper learns labels afterwards only."""
-    epochs: Annotated[int, Meta(ge=1, le=10_000)] = 20
-    """Epochs of AdaGrad; the one with the best dev LAS on repaired trees is kept."""
+    epochs: Annotated[int, Meta(ge=0, le=10_000)] = 20
+    """Epochs of AdaGrad; the one with the best dev LAS on repaired trees is kept. 0, for none, goes
+    with `joint` only."""
     rate: Rate = 0.01
     """Learning rate of AdaGrad."""
     batch_size: Count = 256
@@ -114,6 +145,46 @@ class LabelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """Share of the features set to zero."""
     hidden_dropout: Share = 0.5
     """Share of the hidden units set to zero."""
+
+    def __post_init__(self) -> None:
+        """Refuse a run that would never learn a label."""
+        if not self.joint and not self.epochs:
+            raise ValueError(
+                "label.epochs is 0 and label.joint is false: no label would be learned"
+            )
+
+
+class SegmentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How raw text is cut into sentences and words, and how that is learned."""
+
+    embedding_size: Size = 16
+    """Length of a character vector."""
+    channels: Size = 48
+    """Units of each layer of convolution."""
+    layers: Annotated[int, Meta(ge=1, le=8)] = 5
+    """Layers; each sees twice as far as the one below it."""
+    min_count: Count = 5
+    """Characters seen fewer times in training are known by their class only."""
+    epochs: Annotated[int, Meta(ge=1, le=10_000)] = 12
+    """Epochs of Adam; the one with the best dev scores is kept."""
+    steps: Count = 300
+    """Batches in an epoch at the least; a small treebank is gone through several times."""
+    rate: Rate = 0.003
+    """Learning rate at the start; it falls to zero along a cosine."""
+    window: Count = 512
+    """Characters in a row of a batch."""
+    batch_size: Count = 8
+    """Rows in a batch."""
+    dropout: Share = 0.15
+    """Share of what each layer adds that is set to zero."""
+    character_dropout: Share = 0.05
+    """Share of the characters that show only their class."""
+    join: Share = 0.2
+    """Share of the paragraph breaks that become a space."""
+    alone: Share = 0.05
+    """Share of the sentences that become a paragraph of their own."""
+    bare: Share = 0.1
+    """Share of the sentences at the end of a paragraph that lose their last mark."""
 
 
 class DecodeConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -127,6 +198,33 @@ class DecodeConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     """Arc weights in repair: `log-probability` (authors' code) or `probability` (the paper)."""
 
 
+class ServeConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Where a server listens, and how much it takes on."""
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65_535)] = 8080
+    """0 for any that is free."""
+    workers: Annotated[int, Meta(ge=0, le=256)] = 0
+    """Threads that parse; 0 for one a core."""
+    max_bytes: Annotated[int, Meta(ge=1, le=2**30)] = 4 * 2**20
+    """Of a request's body."""
+    max_sentences: Count = 1_000
+    max_words: Count = 20_000
+    """Of a request."""
+    max_sentence_words: Count = 1_500
+    max_token: Count = 1_000
+    """Characters of a word."""
+    max_seconds: Annotated[float, Meta(gt=0.0, le=3_600.0)] = 30.0
+    """For a request to arrive, and again for its answer to be made."""
+    max_queue: Annotated[int, Meta(ge=1, le=10**9)] = 20_000
+    """Words that are accepted and not parsed yet; what comes on top is told to come back."""
+    max_connections: Count = 1_000
+    token: str = ""
+    """What requests must bring as `Authorization: Bearer TOKEN`; empty for nothing."""
+    cors: tuple[str, ...] = ()
+    """Origins whose pages may ask."""
+
+
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A whole training run."""
 
@@ -134,6 +232,8 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     model: ModelConfig = ModelConfig()
     train: TrainConfig = TrainConfig()
     label: LabelConfig = LabelConfig()
+    segment: SegmentConfig | None = None
+    """With a table `[segment]`, empty or not, the model learns to find words in raw text too."""
     decode: DecodeConfig = DecodeConfig()
 
 

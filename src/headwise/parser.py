@@ -1,5 +1,6 @@
 """The page to read first: sentences in, parses out.
 
+    text -> Segmenter.segment -> sentence
     sentence -> encode -> ids -> Scorer.select (Eq. 1-6) -> decode (Eq. 8, Sec. 3.3)
              -> Scorer.label -> Parse -> Sentence.with_parse
 
@@ -11,15 +12,19 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from headwise.config import DecodeConfig
-from headwise.errors import DataError
+import numpy as np
+
+from headwise.config import DecodeConfig, PredictedTag
+from headwise.errors import DataError, ModelError
 from headwise.model.bundle import Bundle
-from headwise.model.scorer import OnnxScorer, Precision, Scorer
+from headwise.model.scorer import FloatArray, OnnxScorer, Precision, Scorer, Selection
+from headwise.text.segmenter import NO_SEGMENTER, SEGMENT_HINT, Segmenter, load_segmenter
 from headwise.trees.decode import decode_batch
+from headwise.trees.tree import Tree
 from headwise.words.conllu import Malformed, OnError
-from headwise.words.encode import encode, require_tags
-from headwise.words.sentence import Parse, Sentence
-from headwise.words.vocab import N_SPECIALS, Vocab
+from headwise.words.encode import IntArray, encode, require_tags
+from headwise.words.sentence import BLANK, Parse, Sentence
+from headwise.words.vocab import Vocab
 
 CHUNK = 32
 """Sentences that a thread takes at a time."""
@@ -32,20 +37,39 @@ class Parser:
     """A scorer with its vocabulary and its way of making trees."""
 
     def __init__(
-        self, scorer: Scorer, vocab: Vocab, decode: DecodeConfig, chunk: int = CHUNK
+        self,
+        scorer: Scorer,
+        vocab: Vocab,
+        decode: DecodeConfig,
+        *,
+        chunk: int = CHUNK,
+        keep_tags: bool = False,
+        segmenter: Segmenter | None = None,
     ) -> None:
-        """Put the parts together; `chunk` sentences go to the scorer at a time."""
+        """Put the parts together; `chunk` sentences go to the scorer at a time.
+
+        With `keep_tags` a tag that is in the input stays, and only blank ones are filled in.
+        Without a segmenter there is no parsing of raw text.
+        """
         self.scorer = scorer
         self.vocab = vocab
         self.decode = decode
         self.chunk = chunk
+        self.keep_tags = keep_tags
+        self.segmenter = segmenter
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """Select heads, repair what is not a tree, and label the arcs."""
+        return [parse for parse, _ in self.parse_with_distributions(sentences)]
+
+    def parse_with_distributions(
+        self, sentences: Sequence[Sentence]
+    ) -> list[tuple[Parse, FloatArray]]:
+        """Parse, and give for each sentence log P_head, Eq. 5: float32 [N+1, N+1], row 0 unread."""
         for sentence in sentences:
             require_tags(sentence, self.vocab)
-        encoded = [encode(sentence, self.vocab) for sentence in sentences if len(sentence)]
-        selections = self.scorer.select(encoded)
+        nonempty = [sentence for sentence in sentences if len(sentence)]
+        selections = self.scorer.select([encode(sentence, self.vocab) for sentence in nonempty])
         trees = decode_batch(
             [selection.head_log_probs for selection in selections],
             self.decode.decoder,
@@ -53,16 +77,39 @@ class Parser:
             self.decode.weights,
         )
         label_log_probs = self.scorer.label(selections, [tree.heads for tree in trees])
-        parses = []
-        for selection, tree, log_probs in zip(selections, trees, label_log_probs, strict=True):
-            heads = tree.heads[1:]
-            chosen = selection.head_log_probs[range(1, len(tree.heads)), heads]
-            labels = [self.vocab.labels.string_of(i + N_SPECIALS) for i in log_probs.argmax(1)]
-            parses.append(
-                Parse(tuple(heads.tolist()), tuple(labels), tuple(chosen.tolist()), tree.how)
+        parses = map(self._as_parse, nonempty, selections, trees, label_log_probs)
+        matrices = (selection.head_log_probs for selection in selections)
+        done = zip(parses, matrices, strict=True)
+        return [next(done) if len(sentence) else (_NOTHING, _NO_HEADS) for sentence in sentences]
+
+    def _as_parse(
+        self, sentence: Sentence, selection: Selection, tree: Tree, label_log_probs: FloatArray
+    ) -> Parse:
+        heads = tree.heads[1:]
+        chosen = selection.head_log_probs[np.arange(1, len(tree.heads)), heads]
+        labels = self.vocab.labels.strings
+        tags = {
+            column: self._tags(sentence, column, index.strings, told)
+            for (column, index), told in zip(
+                self.vocab.predicted.items(), selection.tags, strict=True
             )
-        done = iter(parses)
-        return [next(done) if len(sentence) else _NOTHING for sentence in sentences]
+        }
+        return Parse(
+            tuple(heads.tolist()),
+            tuple([labels[i] for i in label_log_probs.argmax(1).tolist()]),
+            tuple(chosen.tolist()),
+            tree.how,
+            **tags,
+        )
+
+    def _tags(
+        self, sentence: Sentence, column: PredictedTag, strings: Sequence[str], told: IntArray
+    ) -> tuple[str, ...]:
+        tags = tuple([strings[i] for i in told[1:].tolist()])
+        if not self.keep_tags:
+            return tags
+        given = (getattr(word, column) for word in sentence.words)
+        return tuple(old if old != BLANK else new for old, new in zip(given, tags, strict=True))
 
     def annotate(
         self, items: Iterable[Sentence | Malformed], threads: int = 1, on_error: OnError = "raise"
@@ -84,6 +131,17 @@ class Parser:
                     yield from pending.popleft().result()
             finally:
                 pool.shutdown(cancel_futures=True)
+
+    def annotate_text(
+        self, text: str | Iterable[str], threads: int = 1
+    ) -> Iterator[tuple[Sentence, Parse]]:
+        """Parse raw text, whole or in chunks of any size: its sentences in order."""
+        if self.segmenter is None:
+            raise ModelError(NO_SEGMENTER, SEGMENT_HINT)
+        for sentence, parse in self.annotate(self.segmenter.segment(text), threads):
+            assert isinstance(sentence, Sentence)
+            assert parse is not None
+            yield sentence, parse
 
     def _annotate_chunk(
         self, items: Sequence[Sentence | Malformed], on_error: OnError
@@ -113,6 +171,7 @@ class Parser:
 
 
 _NOTHING = Parse((), (), (), "greedy")
+_NO_HEADS = np.zeros((1, 1), np.float32)
 
 
 def _chunks(
@@ -132,7 +191,16 @@ def _chunks(
 
 
 def load_parser(
-    bundle: Bundle, precision: Precision = "int8", decode: DecodeConfig | None = None
+    bundle: Bundle,
+    precision: Precision = "int8",
+    decode: DecodeConfig | None = None,
+    keep_tags: bool = False,
 ) -> Parser:
     """Make a parser of a model folder, to run on the CPU; `decode` overrides the model's own."""
-    return Parser(OnnxScorer(bundle, precision), bundle.vocab, decode or bundle.manifest.decode)
+    return Parser(
+        OnnxScorer(bundle, precision),
+        bundle.vocab,
+        decode or bundle.manifest.decode,
+        keep_tags=keep_tags,
+        segmenter=load_segmenter(bundle),
+    )

@@ -1,13 +1,16 @@
 """The network against the equations of the paper, written out naively."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 
 from headwise.config import LabelConfig, ModelConfig, TrainConfig
+from headwise.learn.inputs import Ids
 from headwise.learn.label import Labeller, arc_features, label_loss
-from headwise.learn.network import Network, freeze_vectors, initialise
+from headwise.learn.network import Network, freeze_vectors, initialise, set_vectors
 from headwise.learn.pei import MAX_DISTANCE, PeiSelector, Window
 from headwise.learn.represent import BiLstm, reverse
 from headwise.learn.select import AdditiveSelector, head_log_probs, head_loss
@@ -23,17 +26,18 @@ def network(config: ModelConfig = SMALL) -> Network:
     return made.eval()
 
 
-def ids(*rows: list[int]) -> tuple[Tensor, Tensor, Tensor]:
+def ids(*rows: list[int]) -> tuple[Ids, Tensor]:
     lengths = torch.tensor([len(row) for row in rows])
     words = torch.full((len(rows), int(lengths.max())), PAD)
     for i, row in enumerate(rows):
         words[i, : len(row)] = torch.tensor(row)
-    return words, words.clamp(max=5), lengths
+    tags = words.clamp(max=5)
+    return Ids(words, tags, words[..., None], tags), lengths
 
 
 def test_scores_are_equation_6() -> None:
     torch.manual_seed(1)
-    select = AdditiveSelector(6)
+    select = AdditiveSelector(6, 6)
     a = torch.randn(4, 6)
     heads, dependents = select.project(a[None])
     scores = select(dependents, heads, torch.arange(4))[0].detach()
@@ -115,10 +119,10 @@ def test_stacks_agree_with_pytorch(stacks: str) -> None:
 
 def test_training_without_dropout_computes_what_parsing_does() -> None:
     made = network()
-    words, tags, lengths = ids([2, 3, 4, 5], [2, 6, 7])
-    parsing = made(words, tags, lengths)[0]
+    given, lengths = ids([2, 3, 4, 5], [2, 6, 7])
+    parsing = made(given, lengths)[0]
     made.train()
-    training = made(words, tags, lengths)[0]
+    training = made(given, lengths)[0]
     torch.testing.assert_close(training[1, :3, :3], parsing[1, :3, :3])
     torch.testing.assert_close(training[0], parsing[0])
 
@@ -142,19 +146,19 @@ def test_batch_mates_and_padding_change_nothing(config: ModelConfig) -> None:
 def test_dropout_is_fresh_and_only_in_training() -> None:
     made = network()
     made.set_dropout(TrainConfig(dropout=0.5, recurrent_dropout=0.5), LabelConfig())
-    words, tags, lengths = ids([2, 3, 4, 5])
-    assert torch.equal(made(words, tags, lengths)[0], made(words, tags, lengths)[0])
+    given, lengths = ids([2, 3, 4, 5])
+    assert torch.equal(made(given, lengths)[0], made(given, lengths)[0])
     made.train()
-    assert not torch.equal(made(words, tags, lengths)[0], made(words, tags, lengths)[0])
+    assert not torch.equal(made(given, lengths)[0], made(given, lengths)[0])
 
 
 def test_long_sentences_are_scored_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     made = network()
-    words, tags, lengths = ids([2, 3, 4, 5, 6, 7, 3, 4, 5])
+    given, lengths = ids([2, 3, 4, 5, 6, 7, 3, 4, 5])
     with torch.no_grad():
-        whole = made(words, tags, lengths)[0]
+        whole = made(given, lengths)[0]
         monkeypatch.setattr("headwise.learn.network.PAIR_BYTES", 4 * 9 * 8 * 2)
-        blocks = made(words, tags, lengths)[0]
+        blocks = made(given, lengths)[0]
     torch.testing.assert_close(whole, blocks)
 
 
@@ -178,12 +182,49 @@ def test_frozen_vectors_stay_and_the_others_learn() -> None:
     before = made.inputs.word.weight.detach().clone()
     assert torch.equal(before[3], torch.full((5,), 7.0))
     optimiser = torch.optim.Adam(made.parameters(), lr=0.1)
-    words, tags, lengths = ids([2, 3, 4])
-    head_loss(made(words, tags, lengths)[0], torch.tensor([[-1, 0, 1]])).backward()  # type: ignore[no-untyped-call]
+    given, lengths = ids([2, 3, 4])
+    head_loss(made(given, lengths)[0], torch.tensor([[-1, 0, 1]])).backward()  # type: ignore[no-untyped-call]
     optimiser.step()
     after = made.inputs.word.weight
     assert torch.equal(after[3], before[3])
     assert not torch.equal(after[4], before[4])
+
+
+def test_vectors_of_their_own_are_set_and_never_learned() -> None:
+    vocab = replace(VOCAB, vectors=Index("abx"))
+    config = ModelConfig(word_size=5, tag_size=3, hidden_size=4, vector_words=3, vector_size=2)
+    made = Network(config, vocab)
+    table = torch.arange(12.0).reshape(6, 2)
+    set_vectors(made, table)
+    initialise(made, 0.5, seed=1)
+    assert made.inputs.vector is not None
+    weight = made.inputs.vector.weight
+    assert torch.equal(weight, table)
+    for part in ("all", "heads", "labels"):
+        assert all(parameter is not weight for parameter in made.parameters_of(part))
+
+
+def test_parameters_are_of_heads_or_of_labels() -> None:
+    made = Network(SMALL, replace(VOCAB, predicted={"upos": Index("NV")}))
+    n_heads, n_labels, n_all = (
+        len(made.parameters_of(part)) for part in ("heads", "labels", "all")
+    )
+    assert n_heads + n_labels == n_all == len(list(made.parameters()))
+    tagger = made.tag.columns["upos"].weight
+    assert any(parameter is tagger for parameter in made.parameters_of("heads"))
+
+
+def test_selector_size_makes_pairs_smaller() -> None:
+    config = ModelConfig(word_size=5, tag_size=3, hidden_size=4, selector_size=3)
+    made = network(config)
+    assert isinstance(made.select, AdditiveSelector)
+    assert made.select.U_a.weight.shape == (3, 8)
+    given, lengths = ids([2, 3, 4], [2, 5])
+    log_probs = made(given, lengths)[0].detach()
+    np.testing.assert_allclose(log_probs.exp().sum(-1), 1, rtol=1e-5)
+    paper = network().select
+    assert isinstance(paper, AdditiveSelector)
+    assert paper.U_a.weight.shape == (8, 8)
 
 
 def test_pei_pairs_are_the_concatenated_features() -> None:
@@ -231,5 +272,6 @@ def test_reverse_turns_each_sentence_within_its_length() -> None:
 def test_parser_without_tags_has_none() -> None:
     config = ModelConfig(word_size=5, hidden_size=4, tag_column="none")
     made = network(config)
-    words, tags, lengths = ids([2, 3, 4])
-    assert torch.equal(made(words, tags, lengths)[0], made(words, tags * 0, lengths)[0])
+    given, lengths = ids([2, 3, 4])
+    without = given._replace(tags=given.tags * 0)
+    assert torch.equal(made(given, lengths)[0], made(without, lengths)[0])

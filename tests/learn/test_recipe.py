@@ -141,6 +141,7 @@ def test_patience_ends_a_phase(tiny_recipe: Recipe, tmp_path: Path) -> None:
         {"stacks": "interleaved"},
         {"tag_column": "none"},
         {"tag_column": "upos", "layers": 1},
+        {"tag_column": "upos+xpos", "pieces": 99, "piece_size": 8, "predicted_tags": ["xpos"]},
     ],
 )
 def test_every_kind_of_model_learns(

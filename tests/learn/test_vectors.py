@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from headwise.errors import ConfigError, DataError
-from headwise.learn.vectors import read_vectors
+from headwise.learn.vectors import read_first_vectors, read_vectors
 from headwise.words.vocab import Index
 
 WORDS = Index(["Kids", "love", "LOVE", "candy", "unseen"])
@@ -33,7 +33,7 @@ def folder(path: Path) -> None:
     np.savez(path / "vectors.npz", values=values, scale=np.ones(len(ROWS), np.float32))
 
 
-@pytest.mark.parametrize(
+ways = pytest.mark.parametrize(
     ("name", "write"),
     [
         ("v.txt", glove),
@@ -42,11 +42,41 @@ def folder(path: Path) -> None:
         ("v", folder),
     ],
 )
+
+
+@ways
 def test_vectors_of_known_words_are_found(name: str, write: object, tmp_path: Path) -> None:
     write(tmp_path / name)  # type: ignore[operator]
     table, found = read_vectors(tmp_path / name, WORDS, 2)
     assert found.tolist() == [False] * 3 + [True] * 4 + [False]
     assert table[3:7].tolist() == [[1, 2], [3, 4], [3, 4], [5, 6]]
+
+
+@ways
+def test_first_vectors_and_those_asked_for_are_read(
+    name: str, write: object, tmp_path: Path
+) -> None:
+    write(tmp_path / name)  # type: ignore[operator]
+    words, table = read_first_vectors(tmp_path / name, 2, 2, {"candy", "unseen", "kids"})
+    assert words == ["kids", "love", "candy"]
+    assert table.tolist() == [[1, 2], [3, 4], [5, 6]]
+    assert table.dtype == np.float32
+    assert read_first_vectors(tmp_path / name, 9, 2, set())[0] == list(ROWS)
+
+
+def test_of_a_word_that_stands_twice_the_first_vector_counts(tmp_path: Path) -> None:
+    (tmp_path / "v.txt").write_text("kids 1 2\nlove 3 4\nkids 5 6\n")
+    words, table = read_first_vectors(tmp_path / "v.txt", 3, 2, {"kids"})
+    assert words == ["kids", "love"]
+    assert table.tolist() == [[1, 2], [3, 4]]
+
+
+def test_first_vectors_that_are_none_are_refused(tmp_path: Path) -> None:
+    glove(tmp_path / "v.txt")
+    with pytest.raises(DataError, match=r"v\.txt: no vectors"):
+        read_first_vectors(tmp_path / "v.txt", 0, 2, {"unseen"})
+    with pytest.raises(ConfigError, match=r"vector_size is 3\nhint: --set model.vector_size=2"):
+        read_first_vectors(tmp_path / "v.txt", 9, 3, set())
 
 
 def test_words_with_spaces_are_read(tmp_path: Path) -> None:

@@ -9,9 +9,11 @@ from headwise.errors import ModelError
 from headwise.model.bundle import (
     FORMAT_VERSION,
     MANIFEST,
+    MODELS_FOLDER,
     Description,
     find_model,
     load_bundle,
+    named_models,
     slim,
     write_bundle,
 )
@@ -103,6 +105,26 @@ def test_slim_keeps_what_parsing_needs(model: Path, tmp_path: Path) -> None:
     assert files == {"vocab.json", "select.onnx", "represent.int8.onnx", "label.int8.onnx"}
     with pytest.raises(ModelError, match=r"this model has no represent.float32.onnx"):
         load_bundle(tmp_path / "slim").read("represent.float32.onnx")
+
+
+def test_slim_keeps_the_segmenter(full_run: Path, tmp_path: Path) -> None:
+    slim(full_run / "model", tmp_path / "slim", "float32")
+    files = set(load_bundle(tmp_path / "slim").manifest.files)
+    assert {"segment.onnx", "segment.json", "represent.float32.onnx"} < files
+    assert len(files) == 6
+
+
+def test_models_of_this_folder_have_a_name(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "models" / "nothing").mkdir(parents=True)
+    shutil.copytree(model, tmp_path / "models" / "mine")
+    assert "nothing" not in named_models()
+    assert find_model("mine") == named_models()["mine"] == Path("models") / "mine"
+    assert find_model("en").parent == MODELS_FOLDER
+    with pytest.raises(ModelError, match="known by name: en, mine"):
+        find_model("yours")
 
 
 def description(model: Path) -> Description:

@@ -2,8 +2,10 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,9 +25,10 @@ TORCH_TOLERANCE = 1e-4
 INT8_AGREEMENT = 0.99
 
 
-@pytest.fixture(scope="module")
-def bundle(tiny_run: Path) -> Bundle:
-    return load_bundle(tiny_run / "model")
+@pytest.fixture(scope="module", params=["tiny_run", "full_run"])
+def bundle(request: pytest.FixtureRequest) -> Bundle:
+    folder: Path = request.getfixturevalue(request.param)
+    return load_bundle(folder / "model")
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +61,24 @@ def test_onnx_float32_is_torch(bundle: Bundle, encoded: list[Encoded]) -> None:
     assert largest_difference(torch_scorer(bundle), onnx, encoded) < TORCH_TOLERANCE
 
 
+def test_tags_are_those_of_torch(bundle: Bundle, encoded: list[Encoded]) -> None:
+    exact = torch_scorer(bundle).select(encoded)
+    light = OnnxScorer(bundle, "float32").select(encoded)
+    coarse = OnnxScorer(bundle, "int8").select(encoded)
+    for one, other, sentence in zip(exact, light, encoded, strict=True):
+        assert len(one.tags) == len(other.tags) == len(bundle.vocab.predicted)
+        for tags, others in zip(one.tags, other.tags, strict=True):
+            assert tags.tolist() == others.tolist()
+            assert len(tags) == len(sentence)
+            assert tags.dtype == others.dtype == np.int32
+    for column in range(len(bundle.vocab.predicted)):
+        first, second = (
+            np.concatenate([s.tags[column][1:] for s in selections])
+            for selections in (exact, coarse)
+        )
+        assert (first == second).mean() >= 0.98
+
+
 @pytest.mark.parametrize(
     "model",
     [
@@ -67,12 +88,16 @@ def test_onnx_float32_is_torch(bundle: Bundle, encoded: list[Encoded]) -> None:
     ],
 )
 def test_every_kind_of_model_exports(
-    model: ModelConfig, bundle: Bundle, encoded: list[Encoded], tmp_path: Path
+    model: ModelConfig, tiny_run: Path, ewt_sentences: list[Sentence], tmp_path: Path
 ) -> None:
-    network = Network(model, bundle.vocab)
+    vocab = load_bundle(tiny_run / "model").vocab
+    network = Network(model, vocab)
     initialise(network, 0.5, seed=1)
-    export_model(network, bundle.vocab, Description(model, DecodeConfig(), {}, {}), tmp_path / "m")
+    description = Description(model, DecodeConfig(), {}, {})
+    export_model(network, vocab, description, tmp_path / "m", {"extra.json": b"{}"})
     exported = load_bundle(tmp_path / "m")
+    assert exported.read("extra.json") == b"{}"
+    encoded = [encode(sentence, vocab) for sentence in ewt_sentences]
     scorer = torch_scorer(exported)
     assert largest_difference(scorer, OnnxScorer(exported, "float32"), encoded) < TORCH_TOLERANCE
     assert largest_difference(scorer, OnnxScorer(exported, "int8"), encoded) < 0.5
@@ -81,7 +106,9 @@ def test_every_kind_of_model_exports(
 def test_int8_selects_the_same_heads(bundle: Bundle, encoded: list[Encoded]) -> None:
     exact = np.concatenate(heads_of(OnnxScorer(bundle, "float32").select(encoded)))
     coarse = np.concatenate(heads_of(OnnxScorer(bundle, "int8").select(encoded)))
-    assert (exact == coarse).mean() >= INT8_AGREEMENT
+    # The model with everything on is smaller and less sure of what it never saw.
+    expected = 0.97 if bundle.vocab.predicted else INT8_AGREEMENT
+    assert (exact == coarse).mean() >= expected
 
 
 def test_log_probabilities_sum_to_one(bundle: Bundle, encoded: list[Encoded]) -> None:
@@ -124,11 +151,27 @@ def test_graph_that_is_no_graph_is_refused(tiny_run: Path, tmp_path: Path) -> No
         OnnxScorer(load_bundle(model))
 
 
-@pytest.mark.parametrize("part", ["words", "tags", "labels"])
-def test_vocabulary_that_does_not_fit_is_refused(part: str, tiny_run: Path, tmp_path: Path) -> None:
-    model = Path(shutil.copytree(tiny_run / "model", tmp_path / "model"))
+MISFITS: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
+    "a word too many": ("tiny_run", lambda vocab: vocab["words"].append("one more")),
+    "a tag too many": ("tiny_run", lambda vocab: vocab["tags"].append("one more")),
+    "a label too many": ("tiny_run", lambda vocab: vocab["labels"].append("one more")),
+    "a vector too many": ("full_run", lambda vocab: vocab["vectors"].append("one more")),
+    "a piece too many": ("full_run", lambda vocab: vocab.update(pieces=vocab["pieces"] + 1)),
+    "a column too few": ("full_run", lambda vocab: vocab["predicted"].pop("upos")),
+    "a column too many": ("tiny_run", lambda vocab: vocab.update(predicted={"upos": ["X"]})),
+}
+
+
+@pytest.mark.parametrize(("run", "change"), MISFITS.values(), ids=MISFITS)
+def test_vocabulary_that_does_not_fit_is_refused(
+    run: str,
+    change: Callable[[dict[str, Any]], object],
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+) -> None:
+    model = Path(shutil.copytree(request.getfixturevalue(run) / "model", tmp_path / "model"))
     vocab = json.loads((model / "vocab.json").read_text())
-    vocab[part].append("one too many")
+    change(vocab)
     data = json.dumps(vocab).encode()
     (model / "vocab.json").write_bytes(data)
     manifest = json.loads((model / "model.json").read_text())

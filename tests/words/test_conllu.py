@@ -58,7 +58,7 @@ def read_text(text: str) -> list[Sentence]:
 
 
 def test_every_treebank_of_the_fixtures_is_tested() -> None:
-    assert len(TREEBANKS) == 7
+    assert len(TREEBANKS) == 8
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress])

@@ -1,5 +1,7 @@
 """Slot 0 is ROOT, words follow, PAD fills up; each epoch sees every sentence once."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,7 +16,8 @@ from headwise.words.encode import (
     require_tags,
     windowed_batches,
 )
-from headwise.words.sentence import Sentence, sentence_from_words
+from headwise.words.pieces import PAD_PIECE, ROOT_PIECE, Pieces
+from headwise.words.sentence import Sentence, Word, sentence_from_words
 from headwise.words.vocab import PAD, ROOT, UNK, Index, Vocab
 
 VOCAB = Vocab(Index(["kids", "love"]), Index(["NNS", "VBP"]), Index(["root", "nsubj"]), "xpos")
@@ -22,6 +25,15 @@ COLUMNS = ["form", "xpos", "head", "deprel"]
 KIDS = sentence_from_words([("kids", "NNS", "2", "nsubj"), ("love", "VBP", "0", "root")], COLUMNS)
 NEW = sentence_from_words(
     [("kids", "NNS", "3", "nsubj"), ("do", "VB", "3", "aux"), ("Love", "_", "0", "root")], COLUMNS
+)
+
+
+PIECES = Pieces(50)
+FULL = replace(
+    VOCAB,
+    pieces=PIECES,
+    vectors=Index(["love", "kids"]),
+    predicted={"xpos": VOCAB.tags, "upos": Index(["X"])},
 )
 
 
@@ -52,6 +64,37 @@ def test_a_model_without_tags_reads_none() -> None:
     assert encode(KIDS, vocab).tags.tolist() == [ROOT] * 3
 
 
+def test_a_model_without_pieces_and_vectors_reads_none() -> None:
+    encoded = encode(KIDS, VOCAB)
+    assert encoded.pieces.shape == (3, 0)
+    assert encoded.vectors.tolist() == [ROOT] * 3
+    assert make_batch([encoded, encode(NEW, VOCAB)]).pieces.shape == (2, 4, 0)
+
+
+def test_pieces_and_vectors_follow_the_words() -> None:
+    encoded = encode(NEW, FULL)
+    assert encoded.vectors.tolist() == [ROOT, 4, UNK, 3]
+    for row, ids in zip(encoded.pieces, [[ROOT_PIECE], *map(spelled, NEW.words)], strict=True):
+        assert row.tolist() == ids + [PAD_PIECE] * (len(row) - len(ids))
+    assert encoded.pieces.dtype == encoded.vectors.dtype == np.int32
+
+
+def spelled(word: Word) -> list[int]:
+    return PIECES.ids_of(word.form).tolist()
+
+
+def test_gold_has_the_tags_of_every_predicted_column() -> None:
+    gold = encode_gold(NEW, FULL)
+    assert [tags.tolist() for tags in gold.tags] == [[ROOT, 3, UNK, UNK], [ROOT, UNK, UNK, UNK]]
+    assert encode_gold(NEW, VOCAB).tags == ()
+
+
+def test_a_pair_of_tags_is_one_tag() -> None:
+    vocab = replace(VOCAB, tags=Index(["_ NNS", "_ VBP"]), tag_column="upos+xpos")
+    assert encode(KIDS, vocab).tags.tolist() == [ROOT, 3, 4]
+    require_tags(KIDS, vocab)
+
+
 def test_a_sentence_without_words_is_root_alone() -> None:
     nothing = sentence_from_words([], COLUMNS)
     assert encode(nothing, VOCAB).words.tolist() == [ROOT]
@@ -71,7 +114,7 @@ def test_gold_needs_heads() -> None:
         encode_gold(sentence, vocab)
 
 
-@pytest.mark.parametrize("tag_column", ["xpos", "upos"])
+@pytest.mark.parametrize("tag_column", ["xpos", "upos", "upos+xpos"])
 def test_a_model_that_reads_tags_refuses_a_blank_column(tag_column: str) -> None:
     sentence, vocab = without_tags(tag_column)
     with pytest.raises(DataError) as refusal:
@@ -93,6 +136,20 @@ def test_a_batch_is_padded_with_pad() -> None:
     assert batch.tags.tolist() == [[ROOT, 3, 4, PAD], [ROOT, 3, UNK, UNK]]
     assert batch.lengths.tolist() == [3, 4]
     assert {batch.words.dtype, batch.tags.dtype, batch.lengths.dtype} == {np.dtype(np.int32)}
+
+
+def test_a_batch_of_pieces_is_padded_in_both_directions() -> None:
+    longer = sentence_from_words([("lovelier", "_", "0", "root")], COLUMNS)
+    sentences = [encode(NEW, FULL), encode(longer, FULL)]
+    batch = make_batch(sentences)
+    assert batch.pieces.shape == (2, 4, len(PIECES.ids_of("lovelier")))
+    for i, one in enumerate(sentences):
+        n, k = one.pieces.shape
+        assert np.array_equal(batch.pieces[i, :n, :k], one.pieces)
+        assert np.array_equal(batch.vectors[i, :n], one.vectors)
+        assert (batch.pieces[i, n:] == PAD_PIECE).all()
+        assert (batch.pieces[i, :, k:] == PAD_PIECE).all()
+    assert batch.vectors[1, 2:].tolist() == [PAD, PAD]
 
 
 def test_padding_copies_and_takes_another_value() -> None:

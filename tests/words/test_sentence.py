@@ -1,4 +1,4 @@
-"""A sentence keeps its lines; a parse changes HEAD and DEPREL of a copy."""
+"""A sentence keeps its lines; a parse changes HEAD, DEPREL and predicted tags of a copy."""
 
 import dataclasses
 import io
@@ -34,6 +34,17 @@ def test_a_parse_goes_to_the_columns_of_words_only() -> None:
         "2.1\tvery\tvery\tADV\tRB\t_\t_\t_\t3:advmod\t_\n"
         "3\tcold\tcold\tADJ\tJJ\tDegree=Pos\t2\tc:d\t0:root\tSpaceAfter=No"
     )
+
+
+def test_tags_of_a_parse_go_to_their_columns() -> None:
+    tagged = dataclasses.replace(PARSE, upos=("X", "Y", "Z"))
+    words = read(TEXT).with_parse(tagged).words
+    assert [(word.upos, word.xpos) for word in words] == [("X", "PRP"), ("Y", "VBZ"), ("Z", "JJ")]
+    words = read(TEXT).with_parse(dataclasses.replace(tagged, xpos=("x", "y", "z"))).words
+    assert [(word.upos, word.xpos) for word in words] == [("X", "x"), ("Y", "y"), ("Z", "z")]
+    assert [word.feats for word in words] == ["Number=Sing", "_", "Degree=Pos"]
+    with pytest.raises(ValueError):
+        read(TEXT).with_parse(dataclasses.replace(PARSE, upos=("X",)))
 
 
 def test_a_parse_leaves_the_sentence_as_it_was() -> None:

@@ -1,6 +1,7 @@
 """Every string has one id, and what training never saw is UNK."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,16 +101,39 @@ def test_frequent_strings_come_first_and_ties_are_alphabetical() -> None:
 def test_tags_come_from_the_chosen_column_seldom_ones_too() -> None:
     assert tag_of(TRAIN[1], "xpos") == ["DT", "NN", "CD"]
     assert tag_of(TRAIN[1], "upos") == ["DET", "NOUN", "X"]
+    assert tag_of(TRAIN[1], "upos+xpos") == ["DET DT", "NOUN NN", "X CD"]
     assert tag_of(TRAIN[1], "none") == []
     assert build_vocab(TRAIN, "upos", min_count=9).tags.strings == ("DET", "X", "NOUN")
     assert build_vocab(TRAIN, "none", min_count=1).tags.strings == ()
 
 
-@pytest.mark.parametrize("tag_column", ["xpos", "upos", "none"])
-def test_a_vocabulary_comes_back_from_json(tag_column: TagColumn) -> None:
+def test_pairs_of_tags_are_tags() -> None:
+    vocab = build_vocab(TRAIN, "upos+xpos", min_count=1)
+    assert vocab.tags.strings == ("DET DT", "NOUN NN", "X NN", "X CD")
+
+
+def test_predicted_tags_are_collected_by_column() -> None:
+    vocab = build_vocab(TRAIN, "none", 1, predicted=["xpos", "upos"])
+    told = {column: index.strings for column, index in vocab.predicted.items()}
+    assert list(told.items()) == [("xpos", ("NN", "DT", "CD")), ("upos", ("DET", "X", "NOUN"))]
+    assert vocab.tags.strings == ()
+
+
+def test_a_vector_is_found_by_spelling_and_else_in_lower_case() -> None:
+    vocab = replace(build_vocab(TRAIN, "xpos", 1), vectors=Index(["The", "cat", "the"]))
+    assert [vocab.vector_id(form) for form in ("The", "the", "THE", "Cat")] == [3, 5, 5, 4]
+    assert vocab.vector_id("dog") == UNK
+
+
+@pytest.mark.parametrize("tag_column", ["xpos", "upos", "upos+xpos", "none"])
+@pytest.mark.parametrize("is_full", [False, True])
+def test_a_vocabulary_comes_back_from_json(tag_column: TagColumn, is_full: bool) -> None:
     names = ("ewt-dev-100.conllu", "coptic-20.conllu", "hand-made.conllu")
     sentences = [s for name in names for s in read_sentences(FIXTURES / name)]
     vocab = build_vocab(sentences, tag_column, min_count=1)
+    if is_full:
+        vocab = build_vocab(sentences, tag_column, 1, 700, ["xpos", "upos"])
+        vocab = replace(vocab, vectors=Index(["the", "of", "ñ"]))
     data = vocab_to_json(vocab)
     again = vocab_from_json(data, "vocab.json")
     assert strings(again) == strings(vocab)
@@ -119,7 +143,16 @@ def test_a_vocabulary_comes_back_from_json(tag_column: TagColumn) -> None:
 
 
 def strings(vocab: Vocab) -> tuple[object, ...]:
-    return vocab.words.strings, vocab.tags.strings, vocab.labels.strings, vocab.tag_column
+    predicted = [(column, index.strings) for column, index in vocab.predicted.items()]
+    return (
+        vocab.words.strings,
+        vocab.tags.strings,
+        vocab.labels.strings,
+        vocab.tag_column,
+        vocab.pieces.n_buckets,
+        vocab.vectors.strings,
+        predicted,
+    )
 
 
 DAMAGED = {
@@ -132,16 +165,18 @@ DAMAGED = {
     "a number": json.dumps(JSON | {"words": [1]}).encode(),
     "another column": json.dumps(JSON | {"tag_column": "lemma"}).encode(),
     "a word twice": json.dumps(JSON | {"words": ["a", "a"]}).encode(),
+    "a vector twice": json.dumps(JSON | {"vectors": ["a", "a"]}).encode(),
+    "a predicted tag twice": json.dumps(JSON | {"predicted": {"upos": ["X", "X"]}}).encode(),
+    "another predicted column": json.dumps(JSON | {"predicted": {"feats": ["X"]}}).encode(),
+    "too few pieces": json.dumps(JSON | {"pieces": -1}).encode(),
+    "too many pieces": json.dumps(JSON | {"pieces": 10**9}).encode(),
 }
 
 
-def test_json_written_by_hand_is_read() -> None:
-    assert strings(vocab_from_json(json.dumps(JSON).encode(), "v")) == (
-        ("a",),
-        ("T",),
-        ("root",),
-        "xpos",
-    )
+def test_json_of_an_older_release_is_read() -> None:
+    vocab = vocab_from_json(json.dumps(JSON).encode(), "v")
+    assert strings(vocab) == (("a",), ("T",), ("root",), "xpos", 0, (), [])
+    assert json.loads(vocab_to_json(vocab)) == JSON
 
 
 @pytest.mark.parametrize("data", DAMAGED.values(), ids=DAMAGED)

@@ -4,7 +4,8 @@ import click
 import msgspec
 
 from headwise.cli.terminal import examples
-from headwise.model.bundle import find_model, inside_models, load_bundle
+from headwise.model.bundle import find_model, load_bundle, named_models
+from headwise.text.segmenter import GRAPH
 
 
 @click.command(
@@ -15,10 +16,10 @@ from headwise.model.bundle import find_model, inside_models, load_bundle
 def info(model: str | None, out_form: str) -> None:
     """Say what a model is, where it comes from and that its files are whole.
 
-    Without MODEL: name the models inside the package.
+    Without MODEL: name the models inside the package and in `models/`.
     """
     if model is None:
-        click.echo("\n".join(inside_models()))
+        click.echo("\n".join(sorted(named_models())))
         return
     bundle = load_bundle(find_model(model))
     manifest = bundle.manifest
@@ -29,11 +30,13 @@ def info(model: str | None, out_form: str) -> None:
     rows = [
         ("model", str(bundle.path)),
         ("format", f"{manifest.format_version} (headwise {manifest.headwise_version})"),
-        ("tags", "none needed" if vocab.tag_column == "none" else vocab.tag_column.upper()),
+        ("text", "finds words in raw text" if GRAPH in manifest.files else "needs words"),
+        ("reads tags", "none" if vocab.tag_column == "none" else vocab.tag_column.upper()),
+        ("predicts tags", ", ".join(column.upper() for column in vocab.predicted) or "none"),
         (
             "knows",
-            f"{len(vocab.words.strings):,} words, {len(vocab.tags.strings)} tags, "
-            f"{len(vocab.labels.strings)} labels",
+            f"{len(vocab.words.strings):,} words, {len(vocab.labels.strings)} labels, "
+            f"{len(vocab.vectors.strings):,} pre-trained vectors",
         ),
         ("network", _settings(manifest.model)),
         ("trees", _settings(manifest.decode)),

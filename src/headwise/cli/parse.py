@@ -1,69 +1,113 @@
 """`headwise parse`."""
 
+import os
+import re
 import time
 from collections import Counter
+from collections.abc import Iterable, Iterator
 
 import click
 import msgspec
 
 from headwise import load
+from headwise.cli.output import Annotated, OutputFormat, Screen, screen_of, written
 from headwise.cli.terminal import ProgressLine, examples
-from headwise.config import Decoder, Format
-from headwise.errors import ConfigError
+from headwise.config import Decoder, TagColumn
+from headwise.errors import ConfigError, DataError, ModelError
 from headwise.model.bundle import find_model, load_bundle
 from headwise.model.scorer import Precision
 from headwise.parser import DEFAULT_MODEL, Parser
-from headwise.words.conllu import Malformed, OnError, as_bytes, read_conllu
+from headwise.text.read import Input, read_any, read_text
+from headwise.words.conllu import Malformed, OnError
 from headwise.words.files import open_target
+from headwise.words.sentence import Sentence
 
-FORMATS = click.Choice(["conllu", "conllx"])
+INPUTS = click.Choice(["auto", "conllu", "conllx", "text", "lines", "tokens"])
+FORMATS = click.Choice(["conllu", "conllx", "json", "tree", "svg"])
+FILE_NAME = re.compile(
+    r"\S*/\S*|(~|\.{1,2})?/.*"
+    r"|.*\.(txt|text|conll|conllu|conllx|json|jsonl|tsv|csv|md|rst|html?|xml|pdf|docx?|gz|xz|bz2|zip)",
+    re.IGNORECASE,
+)
+"""What looks like a file, and is an error if it is none; anything else that names none is text."""
 
 
 @click.command(
     epilog=examples(
-        "headwise parse text.conllu -o parsed.conllu",
+        'headwise parse "Kids love candy."',
+        "headwise parse book.txt -o book.conllu",
         "xzcat test.conllu.xz | headwise parse --model runs/ewt --threads 2 > parsed.conllu",
-        "headwise parse --decoder eisner --single-root text.conllu",
+        "headwise parse --input tokens --format json sentences.txt",
     )
 )
-@click.argument("source", metavar="[FILE]", default="-")
+@click.argument("source", metavar="[FILE|TEXT]", default="-")
 @click.option("-m", "--model", default=DEFAULT_MODEL, show_default=True, help="Name or folder.")
 @click.option("-o", "--output", default="-", show_default=True, help="File; .gz and .xz pack.")
-@click.option("--input", "form", type=FORMATS, default="conllu", show_default=True)
-@click.option("--format", "out_form", type=FORMATS, help="Default: that of the input.")
+@click.option(
+    "--input",
+    "form",
+    type=INPUTS,
+    default="auto",
+    show_default=True,
+    help="text: running text; lines: one sentence a line; tokens: one sentence a line, a space "
+    "between words; auto: conllu where it looks like that, else text.",
+)
+@click.option(
+    "--format",
+    "out_form",
+    type=FORMATS,
+    help="json: one object a line; tree: drawn in characters; svg: one picture. Default: tree on "
+    "a terminal, elsewhere conllu (conllx if it came so).",
+)
 @click.option(
     "--keep-tags/--no-keep-tags",
-    default=True,
-    show_default=True,
-    help="Use the tags in the input. A model that reads tags has no other way to get them yet.",
+    default=None,
+    help="Keep the UPOS and XPOS that the input has. Default: the model's own replace them, unless "
+    "it is a model that reads tags.",
 )
-@click.option("--threads", type=click.IntRange(1, 256), default=1, show_default=True)
+@click.option(
+    "--threads",
+    type=click.IntRange(1, 256),
+    default=1,
+    show_default=True,
+    help="The output does not depend on it.",
+)
 @click.option(
     "--decoder",
     type=click.Choice(["greedy", "mst", "eisner"]),
     help="greedy: each word's best head, tree or not; mst: repair what is no tree; eisner: repair "
     "what is no projective tree. Default: the model's.",
 )
-@click.option("--single-root/--multi-root", default=None, help="Default: the model's.")
+@click.option(
+    "--single-root/--multi-root",
+    default=None,
+    help="Exactly one root in a sentence, or any number. Default: the model's.",
+)
 @click.option(
     "--on-error",
     type=click.Choice(["raise", "skip"]),
     default="raise",
     show_default=True,
-    help="Malformed input: stop, or report it and pass it through unparsed.",
+    help="Malformed CoNLL-U: stop, or report it and pass it through unparsed.",
 )
 @click.option(
-    "--precision", type=click.Choice(["int8", "float32"]), default="int8", show_default=True
+    "--precision",
+    type=click.Choice(["int8", "float32"]),
+    default="int8",
+    show_default=True,
+    help="Of the network on a CPU; the model must have it.",
 )
-@click.option("--device", default="cpu", show_default=True, help="cuda needs headwise[train].")
+@click.option(
+    "--device", default="cpu", show_default=True, help="cpu or cuda, which needs headwise[train]."
+)
 @click.option("--quiet", is_flag=True, help="No progress and no summary on stderr.")
 def parse(
     source: str,
     model: str,
     output: str,
-    form: Format,
-    out_form: Format | None,
-    keep_tags: bool,
+    form: Input,
+    out_form: OutputFormat | None,
+    keep_tags: bool | None,
     threads: int,
     decoder: Decoder | None,
     single_root: bool | None,
@@ -72,12 +116,16 @@ def parse(
     device: str,
     quiet: bool,
 ) -> None:
-    """Parse FILE (default: stdin): HEAD and DEPREL are filled in, all else stays as it is."""
-    if out_form not in (None, form):
-        raise ConfigError(f"--format {out_form}: the input is {form}", "leave --format out")
+    """Parse FILE, TEXT or stdin (-, the default).
+
+    FILE is text or CoNLL-U, plain, gz or xz. TEXT is whatever names no file, and does not look
+    like the name of one. In CoNLL-U, tags, heads and labels are filled in, and all else stays.
+    """
+    screen = screen_of(output)
+    chosen = _choose_format(out_form, form, screen)
     bundle = load_bundle(find_model(model))
     reads = bundle.manifest.model.tag_column
-    if not keep_tags and reads != "none":
+    if keep_tags is False and reads != "none":
         raise ConfigError(
             f"--no-keep-tags: model {model} reads the column {reads.upper()}",
             "choose a model that needs no tags",
@@ -86,43 +134,94 @@ def parse(
     decode = msgspec.structs.replace(
         bundle.manifest.decode, **{k: v for k, v in changes.items() if v is not None}
     )
-    parser = load(bundle, device=device, precision=precision, decode=decode)
-    stream_through(parser, source, output, form, threads, on_error, quiet)
+    parser = load(
+        bundle, device=device, precision=precision, decode=decode, keep_tags=bool(keep_tags)
+    )
+    items = _read(source, form, parser, on_error)
+    stream_through(parser.annotate(items, threads, on_error), output, chosen, screen, quiet)
+
+
+def _read(
+    source: str, form: Input, parser: Parser, on_error: OnError
+) -> Iterator[Sentence | Malformed]:
+    """Open a file, or take a string that names none as text."""
+    no_text = _why_no_text(parser.vocab.tag_column)
+    if source == "-" or os.path.exists(source):
+        return read_any(source, form, parser.segmenter, on_error, no_text)
+    if form in ("conllu", "conllx") or FILE_NAME.fullmatch(source):
+        hint = "is the path right? (if it is text: use stdin)"
+        raise DataError("No such file or directory", source, hint=hint)
+    if no_text is not None:
+        raise no_text
+    return read_text(source, "text" if form == "auto" else form, parser.segmenter)
+
+
+def _why_no_text(reads: TagColumn) -> ModelError | None:
+    if reads == "none":
+        return None
+    return ModelError(
+        f"this model reads the column {reads.upper()}, and text has no tags",
+        "give it CoNLL-U with tags, or choose a model that needs none (headwise info MODEL)",
+    )
+
+
+def _choose_format(asked: OutputFormat | None, form: Input, screen: Screen) -> OutputFormat:
+    hint = "headwise convert makes one of the other"
+    if form == "conllx" and asked == "conllu":
+        raise ConfigError("--format conllu: the input is CoNLL-X", hint)
+    if form != "conllx" and asked == "conllx":
+        raise ConfigError("--format conllx: it needs --input conllx", hint)
+    if asked or screen.is_terminal:
+        return asked or "tree"
+    return "conllx" if form == "conllx" else "conllu"
 
 
 def stream_through(
-    parser: Parser,
-    source: str,
-    output: str,
-    form: Format,
-    threads: int,
-    on_error: OnError,
-    quiet: bool,
+    items: Iterable[Annotated], output: str, form: OutputFormat, screen: Screen, quiet: bool
 ) -> None:
-    """Parse a stream into a stream and say how it went."""
-    progress = ProgressLine()
-    ways: Counter[str] = Counter()
-    n_words, started = 0, time.monotonic()
-    items = read_conllu(source, form, on_error)
+    """Write a stream of parses and say how it went."""
+    tally = _Tally()
+    show_progress = not quiet and not screen.is_terminal  # or it would stand among the output
     with open_target(output) as stream:
-        for item, parsed in parser.annotate(items, threads, on_error):
-            stream.write(as_bytes(item))
+        for data in written(tally.count(items, show_progress), form, screen):
+            stream.write(data)
+    if not quiet and not (form == "tree" and screen.is_terminal):
+        tally.summarise()
+
+
+class _Tally:
+    """Counts what passes, and shows it while it does."""
+
+    def __init__(self) -> None:
+        self._progress = ProgressLine()
+        self._ways: Counter[str] = Counter()
+        self._n_words, self._started = 0, time.monotonic()
+
+    def count(self, items: Iterable[Annotated], show_progress: bool) -> Iterator[Annotated]:
+        """Let items through."""
+        for item, parse in items:
             if isinstance(item, Malformed):
-                progress.clear()
+                self._progress.clear()
                 click.echo(f"headwise: passed through unparsed: {item.error}", err=True)
-                ways["unparsed"] += 1
-            elif parsed is not None and len(item):
-                ways[parsed.how] += 1
-                n_words += len(item)
-            if not quiet:
-                progress.show(_speed(ways.total(), n_words, time.monotonic() - started))
-    progress.clear()
-    if not quiet:
-        how = ", ".join(f"{count:,} {way}" for way, count in ways.most_common())
-        summary = _speed(ways.total(), n_words, time.monotonic() - started)
-        click.echo(f"{summary}{'; ' if how else ''}{how}", err=True)
+                self._ways["unparsed"] += 1
+            elif parse is not None and len(item):
+                self._ways[parse.how] += 1
+                self._n_words += len(item)
+            if show_progress:
+                self._progress.show(self._speed())
+            yield item, parse
+        self._progress.clear()
+
+    def summarise(self) -> None:
+        """Say how it went, on stderr."""
+        how = ", ".join(f"{count:,} {way}" for way, count in self._ways.most_common())
+        click.echo(f"{self._speed()}{'; ' if how else ''}{how}", err=True)
+
+    def _speed(self) -> str:
+        rate = self._n_words / max(time.monotonic() - self._started, 1e-9)
+        counts = f"{_plural(self._ways.total(), 'sentence')}, {_plural(self._n_words, 'word')}"
+        return f"{counts}, {rate:,.0f} words/s"
 
 
-def _speed(n_sentences: int, n_words: int, seconds: float) -> str:
-    rate = n_words / max(seconds, 1e-9)
-    return f"{n_sentences:,} sentences, {n_words:,} words, {rate:,.0f} words/s"
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

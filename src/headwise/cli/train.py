@@ -15,6 +15,7 @@ from headwise.version import VERSION
 
 if TYPE_CHECKING:
     from headwise.learn.loop import StartReport, StepReport
+    from headwise.learn.segment import SegmentReport
 
 
 @click.command(
@@ -69,6 +70,7 @@ def follow_run(recipe: Recipe, folder: Path, device: str, precision: Dtype) -> N
         from headwise.learn.loop import Device, StartReport, StepReport
         from headwise.learn.recipe import as_line, run
         from headwise.learn.scorer import describe_device, pick_device
+        from headwise.learn.segment import SegmentReport
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"training needs {error.name}, which is not installed",
@@ -84,6 +86,8 @@ def follow_run(recipe: Recipe, folder: Path, device: str, precision: Dtype) -> N
             click.echo(_describe(report), err=True)
         elif isinstance(report, StepReport):
             progress.show(_state(report, time.monotonic() - started))
+        elif isinstance(report, SegmentReport):
+            click.echo(_segmenting(report), err=True)
         else:
             progress.clear()
             click.echo(as_line(report), err=True)
@@ -96,6 +100,14 @@ def _describe(start: "StartReport") -> str:
     return (
         f"{start.n_sentences:,} sentences, {start.n_words:,} words to learn from{left_out}; "
         f"{start.n_dev_sentences:,} sentences of dev"
+    )
+
+
+def _segmenting(report: "SegmentReport") -> str:
+    dev = report.dev
+    return (
+        f"words in text {report.epoch}/{report.n_epochs}  loss {report.loss:.4f}  "
+        f"dev words {dev.words:.2f}  sentences {dev.sentences:.2f}"
     )
 
 

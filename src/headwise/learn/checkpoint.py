@@ -22,6 +22,7 @@ from headwise.words.files import whole_file
 
 Phase = Literal["adam", "sgd", "label"]
 FILE = "checkpoint.safetensors"
+PARTS = ("weights", "kept", "best", "optimiser")
 DAMAGED = "remove it to start anew"
 
 
@@ -34,6 +35,8 @@ class EpochReport(msgspec.Struct, frozen=True, kw_only=True):
     dev_uas: float
     dev_las: float | None = None
     """On repaired trees; known once labels are trained."""
+    dev_tags: dict[str, float] = {}
+    """Accuracy of each column of predicted tags; every word counts."""
     tree_rate: float
     """Dev sentences whose greedy heads form a tree."""
     is_best: bool
@@ -53,6 +56,10 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     best_score: float = -1.0
     n_worse: int = 0
     """Epochs in a row without a better score."""
+    n_steps: int = 0
+    """Steps that the moving average of the weights has seen."""
+    segment: dict[str, float] = {}
+    """Dev scores of the segmenter, once it is trained."""
     finished: bool = False
     history: list[EpochReport] = []
 
@@ -63,6 +70,8 @@ class Checkpoint:
 
     progress: Progress
     weights: Mapping[str, Tensor]
+    kept: Mapping[str, Tensor]
+    """The moving average of the weights; nothing where there is none."""
     best: Mapping[str, Tensor]
     optimiser: Mapping[str, Tensor]
 
@@ -71,7 +80,7 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     """Write a checkpoint whole."""
     tensors = {
         f"{part}/{name}": tensor.detach().cpu().contiguous()
-        for part in ("weights", "best", "optimiser")
+        for part in PARTS
         for name, tensor in getattr(checkpoint, part).items()
     }
     progress = msgspec.json.encode(checkpoint.progress).decode()
@@ -85,7 +94,7 @@ def load_checkpoint(folder: Path) -> Checkpoint | None:
     path = folder / FILE
     if not path.exists():
         return None
-    parts: dict[str, dict[str, Tensor]] = {"weights": {}, "best": {}, "optimiser": {}}
+    parts: dict[str, dict[str, Tensor]] = {part: {} for part in PARTS}
     try:
         with safetensors.safe_open(path, "pt") as stored:
             progress = msgspec.json.decode((stored.metadata() or {})["progress"], type=Progress)
@@ -94,7 +103,7 @@ def load_checkpoint(folder: Path) -> Checkpoint | None:
                 parts[part][name] = stored.get_tensor(key)
     except (safetensors.SafetensorError, KeyError, msgspec.MsgspecError, OSError) as error:
         raise ModelError(f"{path}: not a checkpoint: {error}", DAMAGED) from error
-    return Checkpoint(progress, parts["weights"], parts["best"], parts["optimiser"])
+    return Checkpoint(progress, **parts)
 
 
 def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:

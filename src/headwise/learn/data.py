@@ -2,13 +2,15 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from headwise.config import DataConfig, Format, ModelConfig, Punctuation, TrainConfig
 from headwise.errors import ConfigError, DataError
 from headwise.evaluate.punctuation import is_punctuation
+from headwise.learn.vectors import Vector, read_first_vectors
 from headwise.trees.tree import is_tree
 from headwise.words.conllu import read_sentences
 from headwise.words.encode import (
@@ -21,7 +23,7 @@ from headwise.words.encode import (
     require_tags,
 )
 from headwise.words.sentence import Sentence
-from headwise.words.vocab import Vocab, build_vocab, vocab_to_json
+from headwise.words.vocab import N_SPECIALS, Index, Vocab, build_vocab, vocab_to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +48,16 @@ class Data:
     train: Examples
     dev: Examples
     n_too_long: int
+    vectors: Vector | None = None
+    """Pre-trained vectors that are an input of their own: float32 [ids, size]."""
 
     def fingerprint(self) -> str:
         """Tell this data from any other: a checksum of the vocabulary, the ids and the trees."""
         digest = hashlib.sha256(vocab_to_json(self.vocab))
         for examples in (self.train, self.dev):
             for encoded, gold in zip(examples.encoded, examples.gold, strict=True):
-                for part in (encoded.words, encoded.tags, gold.heads, gold.labels):
+                ids = (encoded.words, encoded.tags, encoded.pieces, encoded.vectors)
+                for part in (*ids, gold.heads, gold.labels, *gold.tags):
                     digest.update(part.tobytes())
         return digest.hexdigest()
 
@@ -61,7 +66,12 @@ def load_data(data: DataConfig, model: ModelConfig, train: TrainConfig) -> Data:
     """Read the treebanks of a recipe."""
     train_sentences = _read_trees(data.train, data.format, "train")
     dev_sentences = _read_trees(data.dev, data.format, "dev")
-    vocab = build_vocab(train_sentences, model.tag_column, model.min_count)
+    vocab = build_vocab(
+        train_sentences, model.tag_column, model.min_count, model.pieces, model.predicted_tags
+    )
+    table = None
+    if model.vector_words:
+        vocab, table = _with_vectors(vocab, model, train_sentences)
     short = [s for s in train_sentences if len(s) <= train.max_length]
     if not short:
         raise ConfigError(
@@ -73,7 +83,22 @@ def load_data(data: DataConfig, model: ModelConfig, train: TrainConfig) -> Data:
         _examples(short, vocab, data.punctuation),
         _examples(dev_sentences, vocab, data.punctuation),
         len(train_sentences) - len(short),
+        table,
     )
+
+
+def _with_vectors(
+    vocab: Vocab, model: ModelConfig, sentences: Sequence[Sentence]
+) -> tuple[Vocab, Vector]:
+    """Add the words that have a pre-trained vector; the specials have zeros."""
+    if not model.vectors:
+        raise ConfigError("model.vector_words needs model.vectors", "--set model.vectors=FILE")
+    forms = {word.form for sentence in sentences for word in sentence.words}
+    also = forms | {form.lower() for form in forms}
+    path = Path(model.vectors)
+    words, table = read_first_vectors(path, model.vector_words, model.vector_size, also)
+    specials = np.zeros((N_SPECIALS, model.vector_size), np.float32)
+    return replace(vocab, vectors=Index(words)), np.concatenate([specials, table])
 
 
 def _read_trees(source: str, form: Format, role: str) -> list[Sentence]:

@@ -2,7 +2,8 @@
 
 Three graphs, one for each step of the paper, so that the runtime can cut between them:
 
-    represent   words, tags [N+1] -> states, inputs, heads, dependents [N+1, .]   (Eq. 1-4)
+    represent   words, tags, vectors [N+1], pieces [N+1, k]                        (Eq. 1-4)
+                -> states, inputs, heads, dependents [N+1, .], predicted tags [N+1]
     select      dependents [n, k], heads [N+1, k], rows [n] -> log P_head [n, N+1]  (Eq. 5-6)
     label       states, inputs [N+1, .], words and chosen heads [M] -> log-probabilities [M, R]
 
@@ -14,7 +15,7 @@ import copy
 import logging
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from torch import Tensor, nn
 from torch.export import Dim
 from torch.nn import functional
 
+from headwise.learn.inputs import Ids
 from headwise.learn.label import arc_features
 from headwise.learn.network import Network
 from headwise.learn.represent import BiLstm
@@ -98,9 +100,10 @@ class _Int8Embedding(nn.Module):
 def _with_int8_tables(network: Network) -> Network:
     """Copy a network with its embedding tables in int8."""
     copied = copy.deepcopy(network)
-    for name, table in list(copied.inputs.named_children()):
-        assert isinstance(table, nn.Embedding)
-        setattr(copied.inputs, name, _Int8Embedding(table))
+    for part in (copied.inputs, copied.inputs.spelling):
+        for name, table in list(part.named_children()) if part is not None else ():
+            if isinstance(table, nn.Embedding):
+                setattr(part, name, _Int8Embedding(table))
     return copied
 
 
@@ -109,11 +112,14 @@ class _Represent(nn.Module):
         super().__init__()
         self.network = network
 
-    def forward(self, words: Tensor, tags: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        inputs = self.network.inputs(words[None], tags[None])
+    def forward(
+        self, words: Tensor, tags: Tensor, pieces: Tensor, vectors: Tensor
+    ) -> tuple[Tensor, ...]:
+        inputs = self.network.inputs(Ids(words[None], tags[None], pieces[None], vectors[None]))
         states = self.network.represent(inputs, None)
         heads, dependents = self.network.select.project(states)
-        return states[0], inputs[0], heads[0], dependents[0]
+        told = [scores[0].argmax(dim=-1) for scores in self.network.tag(states)]
+        return states[0], inputs[0], heads[0], dependents[0], *told
 
 
 class _Select(nn.Module):
@@ -136,8 +142,14 @@ class _Label(nn.Module):
         return log_probs
 
 
-def export_model(network: Network, vocab: Vocab, description: Description, path: Path) -> None:
-    """Write a model folder: graphs in both precisions, vocabulary, weights."""
+def export_model(
+    network: Network,
+    vocab: Vocab,
+    description: Description,
+    path: Path,
+    others: Mapping[str, bytes],
+) -> None:
+    """Write a model folder: graphs in both precisions, vocabulary, weights, and other files."""
     network.eval()
     slim = _with_int8_tables(network)
     files = {
@@ -149,19 +161,23 @@ def export_model(network: Network, vocab: Vocab, description: Description, path:
         "label.float32.onnx": export_label(network),
     }
     files["label.int8.onnx"] = quantise(files["label.float32.onnx"])
-    write_bundle(path, description, files)
+    write_bundle(path, description, {**files, **others})
 
 
 def export_represent(network: Network) -> bytes:
     """Trace Eq. 1-4, and what `select` needs of it."""
-    slots = Dim("slots")
-    words = torch.ones(7, dtype=torch.int32)
-    tags = words.clone()  # two inputs: the exporter would merge one tensor given twice
-    return _trace(
+    slots, width = Dim("slots"), Dim("width")
+    # Each input a tensor of its own: the exporter would merge one that is given twice.
+    example = {name: torch.ones(7, dtype=torch.int32) for name in ("words", "tags")}
+    example |= {"pieces": torch.ones(7, 5, dtype=torch.int32)}
+    example |= {"vectors": torch.ones(7, dtype=torch.int32)}
+    free = {name: {0: slots} for name in example} | {"pieces": {0: slots, 1: width}}
+    told = list(network.tag.columns)
+    return trace(
         _Represent(_with_onnx_lstms(network)),
-        {"words": words, "tags": tags},
-        {"words": {0: slots}, "tags": {0: slots}},
-        ["states", "inputs", "heads", "dependents"],
+        example,
+        free,
+        ["states", "inputs", "heads", "dependents", *told],
     )
 
 
@@ -172,7 +188,7 @@ def export_select(network: Network) -> bytes:
     with torch.no_grad():
         heads, dependents = network.select.project(states)
     rows = torch.arange(5, dtype=torch.int32)
-    return _trace(
+    return trace(
         _Select(network),
         {"dependents": dependents[0, :5], "heads": heads[0], "rows": rows},
         {"dependents": {0: block}, "heads": {0: slots}, "rows": {0: block}},
@@ -186,7 +202,7 @@ def export_label(network: Network) -> bytes:
     states = torch.zeros(7, network.represent.size)
     inputs = torch.zeros(7, network.inputs.size)
     words = torch.arange(5, dtype=torch.int32)
-    return _trace(
+    return trace(
         _Label(network),
         {"states": states, "inputs": inputs, "words": words, "chosen": words.clone()},
         {"states": {0: slots}, "inputs": {0: slots}, "words": {0: arcs}, "chosen": {0: arcs}},
@@ -194,12 +210,13 @@ def export_label(network: Network) -> bytes:
     )
 
 
-def _trace(
+def trace(
     module: nn.Module,
     example: dict[str, Tensor],
     free: dict[str, dict[int, Dim]],
     outputs: list[str],
 ) -> bytes:
+    """Turn a module into an ONNX graph; `free` names the axes of its inputs that may vary."""
     with _quiet():
         program = torch.onnx.export(
             module.eval(),
@@ -224,7 +241,17 @@ def _fold_constants(graph: bytes) -> bytes:
         options.optimized_model_filepath = str(folded)
         options.log_severity_level = 3
         ort.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-        return folded.read_bytes()
+        slimmer: bytes = _without_unread_inputs(onnx.load(folded)).SerializeToString()
+        return slimmer
+
+
+def _without_unread_inputs(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Take away the inputs that a network without tags, say, never reads."""
+    read = {name for node in model.graph.node for name in node.input}
+    kept = [given for given in model.graph.input if given.name in read]
+    del model.graph.input[:]
+    model.graph.input.extend(kept)
+    return model
 
 
 def quantise(graph: bytes) -> bytes:

@@ -5,7 +5,7 @@ run the same whether or not it was interrupted, and lets checkpoints do without 
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,13 +17,15 @@ from headwise.learn.checkpoint import Phase
 from headwise.learn.data import Examples
 from headwise.learn.label import arc_features, label_loss
 from headwise.learn.network import Network
-from headwise.learn.scorer import TorchScorer, to_device
+from headwise.learn.scorer import TorchScorer
 from headwise.learn.select import head_loss
 from headwise.learn.step import Stepper
+from headwise.learn.tag import tag_loss
+from headwise.learn.treebank import Treebank, to_device
 from headwise.model.scorer import Selection
 from headwise.trees.decode import greedy
 from headwise.trees.tree import is_tree
-from headwise.words.encode import IntArray, make_batch, pad, windowed_batches
+from headwise.words.encode import IntArray, windowed_batches
 from headwise.words.vocab import N_SPECIALS, PAD
 
 REPORT_EVERY = 20
@@ -66,6 +68,15 @@ class Device:
         return torch.autocast(self.where.type, torch.bfloat16, enabled=enabled)
 
 
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What a loss is made of: heads always; labels with weight 1 if `joint`; tags."""
+
+    device: Device
+    joint: bool
+    tags: float
+
+
 def make_deterministic(device: torch.device) -> None:
     """Ask a GPU for the same sums each time; on a CPU they are so anyway."""
     if device.type == "cuda":
@@ -80,38 +91,17 @@ def seed_epoch(seed: int, phase: Phase, epoch: int) -> np.random.Generator:
     return np.random.default_rng(sequence)
 
 
-@dataclass(frozen=True, slots=True)
-class Treebank:
-    """A treebank on the device as a whole, so that a batch is a selection and not a transfer.
-
-    `words`, `tags`, `heads` and `labels` are [S, N+1] for the longest sentence, `lengths` [S];
-    heads are -1 for ROOT and padding. `host_lengths` are the same lengths as plain numbers.
-    """
-
-    words: Tensor
-    tags: Tensor
-    heads: Tensor
-    labels: Tensor
-    lengths: Tensor
-    host_lengths: list[int]
-
-
-def put_on_device(examples: Examples, device: torch.device) -> Treebank:
-    """Move a treebank to the device."""
-    batch = make_batch(examples.encoded)
-    heads = pad([gold.heads for gold in examples.gold], -1)
-    heads[:, 0] = -1
-    labels = pad([gold.labels for gold in examples.gold])
-    words, tags, heads_there, labels_there, lengths = to_device(
-        device, batch.words, batch.tags, heads, labels, batch.lengths
-    )
-    return Treebank(words, tags, heads_there, labels_there, lengths, batch.lengths.tolist())
-
-
 def train_heads(
-    stepper: Stepper, treebank: Treebank, config: TrainConfig, at: tuple[Phase, int]
+    stepper: Stepper,
+    treebank: Treebank,
+    config: TrainConfig,
+    at: tuple[Phase, int],
+    rate_at: Callable[[float], float],
 ) -> Iterator[StepReport]:
-    """Train for one epoch, Eq. 7; `at` is the phase and the epoch."""
+    """Train for one epoch, Eq. 7; `at` is the phase and the epoch.
+
+    `rate_at` gives the learning rate after so many epochs, counted in fractions.
+    """
     rng = seed_epoch(config.seed, *at)
     lengths = treebank.host_lengths
     batches = list(windowed_batches(lengths, config.batch_size, config.window, rng))
@@ -121,30 +111,27 @@ def train_heads(
     for n_done, (batch, chosen) in enumerate(
         zip(batches, torch.split(order, [len(batch) for batch in batches]), strict=True), 1
     ):
-        losses.append(stepper(chosen, max(lengths[i] for i in batch)))
+        rate = rate_at(at[1] - 1 + n_done / len(batches))
+        losses.append(stepper(chosen, max(lengths[i] for i in batch), rate))
         if n_done % REPORT_EVERY == 0 or n_done == len(batches):
             mean = torch.stack(losses).mean().item()
             yield StepReport(*at, n_done, len(batches), mean)
 
 
-def heads_loss(
-    network: Network,
-    treebank: Treebank,
-    device: Device,
-    joint: bool,
-    chosen: Tensor,
-    longest: int,
+def batch_loss(
+    network: Network, treebank: Treebank, weigh: Weights, chosen: Tensor, longest: int
 ) -> Tensor:
-    """Give the loss of a batch, Eq. 7; with `joint` that of the labels of gold arcs too."""
-    words, tags, heads = (
-        part[chosen, :longest] for part in (treebank.words, treebank.tags, treebank.heads)
-    )
-    with device.autocast():
-        log_probs, states, inputs = network(words, tags, treebank.lengths[chosen])
+    """Give the loss of a batch, Eq. 7; that of gold arcs' labels and of tags where asked for."""
+    heads = treebank.heads[chosen, :longest]
+    with weigh.device.autocast():
+        log_probs, states, inputs = network(treebank.ids(chosen, longest), treebank.lengths[chosen])
         loss = head_loss(log_probs, heads)
-        if joint:
+        if weigh.joint:
             labels = treebank.labels[chosen, :longest]
             loss = loss + _labels_loss(network, states, inputs, heads, labels)
+        if treebank.gold_tags and weigh.tags:
+            gold = [part[chosen, :longest] for part in treebank.gold_tags]
+            loss = loss + weigh.tags * tag_loss(network.tag(states), gold)
     return loss
 
 
@@ -246,6 +233,20 @@ def score_labels(
         both = (chosen[1:] == gold.heads[1:]) & (labels == gold.labels[1:])
         right.append(both[scored[1:]])
     return _percent(np.concatenate(right))
+
+
+def score_tags(
+    selections: Sequence[Selection], examples: Examples, columns: Sequence[str]
+) -> dict[str, float]:
+    """Score predicted tags, every word: accuracy of each column, in percent."""
+    scores = {}
+    for i, column in enumerate(columns):
+        right = [
+            selection.tags[i][1:] + N_SPECIALS == gold.tags[i][1:]
+            for selection, gold in zip(selections, examples.gold, strict=True)
+        ]
+        scores[column] = _percent(np.concatenate(right))
+    return scores
 
 
 def _percent(right: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> float:

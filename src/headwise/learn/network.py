@@ -1,13 +1,15 @@
-"""The whole network: inputs (Eq. 3), representation (Eq. 1-4), selection (Eq. 5-6), labels."""
+"""The whole network: inputs (Eq. 3), representation (Eq. 1-4), selection (Eq. 5-6), names."""
 
 import torch
 from torch import Tensor, nn
 
 from headwise.config import LabelConfig, ModelConfig, TrainConfig
+from headwise.learn.inputs import Ids, Inputs
 from headwise.learn.label import Labeller
 from headwise.learn.pei import PeiSelector, Window
-from headwise.learn.represent import BiLstm, Inputs
+from headwise.learn.represent import BiLstm
 from headwise.learn.select import AdditiveSelector, head_log_probs
+from headwise.learn.tag import Tagger
 from headwise.words.vocab import Vocab
 
 PAIR_BYTES = 2**30
@@ -20,29 +22,29 @@ class Network(nn.Module):
     def __init__(self, config: ModelConfig, vocab: Vocab) -> None:
         """Build the parts that the config names."""
         super().__init__()
-        self.inputs = Inputs(config, len(vocab.words), len(vocab.tags))
+        self.inputs = Inputs(config, vocab)
         self.represent: BiLstm | Window
         self.select: AdditiveSelector | PeiSelector
         if config.representation == "bilstm":
             self.represent = BiLstm(config, self.inputs.size)
-            self.select = AdditiveSelector(self.represent.size)
+            pair_size = config.selector_size or self.represent.size
+            self.select = AdditiveSelector(self.represent.size, pair_size)
         else:
             self.represent = Window(self.inputs.size)
             self.select = PeiSelector(self.represent.size, config.hidden_size)
         feature_size = self.represent.size + self.inputs.size
         self.label = Labeller(feature_size, config.label_size, len(vocab.labels))
+        self.tag = Tagger(self.represent.size, vocab.predicted)
 
-    def forward(
-        self, words: Tensor, tags: Tensor, lengths: Tensor | None
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Select heads for ids [B, N+1].
+    def forward(self, ids: Ids, lengths: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+        """Select heads for a batch of ids.
 
         Returns log P_head [B, N+1, N+1], the states a [B, N+1, 2d] and the inputs x [B, N+1, s+q].
         """
-        inputs = self.inputs(words, tags)
+        inputs = self.inputs(ids)
         states = self.represent(inputs, lengths)
         heads, dependents = self.select.project(states)
-        rows = torch.arange(words.shape[1], device=words.device)
+        rows = torch.arange(ids.words.shape[1], device=ids.words.device)
         if torch.is_grad_enabled():
             scores = self.select(dependents, heads, rows)
         else:
@@ -60,9 +62,12 @@ class Network(nn.Module):
 
     def set_dropout(self, train: TrainConfig, label: LabelConfig) -> None:
         """Set the shares that are dropped in training; none is at parse time."""
+        self.inputs.dropout = train.input_dropout
+        self.inputs.word_dropout = train.word_dropout
         self.represent.dropout = train.dropout
         if isinstance(self.represent, BiLstm):
             self.represent.recurrent_dropout = train.recurrent_dropout
+            self.represent.locked = train.locked
         if isinstance(self.select, PeiSelector):
             self.select.dropout = train.recurrent_dropout
         self.label.input_dropout = label.input_dropout
@@ -73,7 +78,8 @@ class Network(nn.Module):
         return [
             parameter
             for name, parameter in self.named_parameters()
-            if part == "all" or name.startswith("label.") == (part == "labels")
+            if parameter.requires_grad
+            and (part == "all" or name.startswith("label.") == (part == "labels"))
         ]
 
 
@@ -81,9 +87,16 @@ def initialise(network: Network, scale: float, seed: int) -> None:
     """Draw every parameter uniformly from [-scale, scale], the same on every device."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        for parameter in network.parameters():
+        for parameter in network.parameters_of("all"):
             drawn = torch.rand(parameter.shape, generator=generator)
             parameter.copy_((2 * drawn - 1) * scale)
+
+
+def set_vectors(network: Network, table: Tensor) -> None:
+    """Put pre-trained vectors [ids, size] into the input of their own, where they never change."""
+    assert network.inputs.vector is not None
+    with torch.no_grad():
+        network.inputs.vector.weight.copy_(table)
 
 
 def freeze_vectors(network: Network, table: Tensor, found: Tensor) -> None:

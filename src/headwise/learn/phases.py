@@ -1,10 +1,12 @@
 """The three phases of a run: what each trains, with which optimiser, and how dev scores it."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import torch
 from torch import Tensor, nn
 
@@ -14,32 +16,51 @@ from headwise.learn.data import Data
 from headwise.learn.loop import (
     Device,
     StepReport,
+    Weights,
+    batch_loss,
     collect_arcs,
-    heads_loss,
-    put_on_device,
     score_heads,
     score_labels,
+    score_tags,
     train_heads,
     train_labels,
 )
 from headwise.learn.network import Network
 from headwise.learn.scorer import TorchScorer
-from headwise.learn.step import Stepper
+from headwise.learn.step import MovingAverage, Stepper
+from headwise.learn.treebank import put_on_device
 from headwise.trees.decode import decode_batch
 
 Steps = Callable[[torch.optim.Optimizer, int], Iterator[StepReport]]
-Score = Callable[[], tuple[float, float | None, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class DevScores:
+    """What dev says of a network, in percent; no LAS where labels are not trained yet."""
+
+    uas: float
+    tree_rate: float
+    las: float | None = None
+    tags: Mapping[str, float] = field(default_factory=dict)
+
+
+Score = Callable[[], DevScores]
 
 
 @dataclass(slots=True)
 class Run:
-    """A run under way: what is fixed, and the three things that change."""
+    """A run under way: what is fixed, and what changes.
+
+    `kept` is the network that is scored and kept: a moving average of `network` where the recipe
+    asks for one, and `network` itself otherwise.
+    """
 
     recipe: Recipe
     data: Data
     device: Device
     folder: Path
     network: Network
+    kept: Network
     best: dict[str, Tensor]
     progress: Progress
 
@@ -48,8 +69,7 @@ class Run:
 class PhasePlan:
     """One phase: its optimiser, what an epoch does, and how dev is scored.
 
-    `score` gives UAS, LAS (None before labels) and the tree rate; the phase is driven by LAS where
-    there is one, by UAS otherwise.
+    The phase is driven by LAS where `score` has one, by UAS otherwise.
     """
 
     name: Phase
@@ -64,19 +84,27 @@ class PhasePlan:
 
 def plan_adam(state: Run) -> PhasePlan:
     """Plan the first phase: heads by Adam."""
-    rate = state.recipe.train.adam_rate
+    train = state.recipe.train
     on_gpu = state.device.where.type == "cuda"
+    rate = torch.tensor(train.adam_rate, device="cuda") if on_gpu else train.adam_rate
     optimiser = torch.optim.Adam(
         _trained_with_heads(state), lr=rate, capturable=on_gpu, fused=on_gpu
     )
-    return _plan_heads(state, "adam", state.recipe.train.adam_epochs, optimiser)
+
+    def rate_at(epochs: float) -> float:
+        if train.schedule == "constant":
+            return train.adam_rate
+        falling = 0.5 * (1 + math.cos(math.pi * min(1.0, epochs / train.adam_epochs)))
+        return train.adam_rate * min(1.0, epochs) * falling
+
+    return _plan_heads(state, "adam", train.adam_epochs, optimiser, rate_at)
 
 
 def plan_sgd(state: Run) -> PhasePlan:
     """Plan the second phase: heads by plain SGD, from the best epoch of the first."""
-    rate = state.recipe.train.sgd_rate
-    optimiser = torch.optim.SGD(_trained_with_heads(state), lr=rate)
-    return _plan_heads(state, "sgd", state.recipe.train.sgd_epochs, optimiser)
+    train = state.recipe.train
+    optimiser = torch.optim.SGD(_trained_with_heads(state), lr=train.sgd_rate)
+    return _plan_heads(state, "sgd", train.sgd_epochs, optimiser, lambda _: train.sgd_rate)
 
 
 def _trained_with_heads(state: Run) -> list[nn.Parameter]:
@@ -84,24 +112,45 @@ def _trained_with_heads(state: Run) -> list[nn.Parameter]:
 
 
 def _plan_heads(
-    state: Run, name: Phase, n_epochs: int, optimiser: torch.optim.Optimizer
+    state: Run,
+    name: Phase,
+    n_epochs: int,
+    optimiser: torch.optim.Optimizer,
+    rate_at: Callable[[float], float],
 ) -> PhasePlan:
-    recipe, dev = state.recipe, state.data.dev
-    scorer = TorchScorer(state.network, state.device.where)
+    recipe = state.recipe
     treebank = put_on_device(state.data.train, state.device.where)
-
-    loss_of = partial(heads_loss, state.network, treebank, state.device, recipe.label.joint)
-    stepper = Stepper(loss_of, optimiser, _trained_with_heads(state), recipe.train.clip)
+    weigh = Weights(state.device, recipe.label.joint, recipe.train.tag_weight)
+    loss_of = partial(batch_loss, state.network, treebank, weigh)
+    average = MovingAverage(state.network, state.kept, recipe.train.average, state.progress.n_steps)
+    stepper = Stepper(
+        loss_of, optimiser, _trained_with_heads(state), recipe.train.clip, average.update
+    )
 
     def steps(optimiser: torch.optim.Optimizer, epoch: int) -> Iterator[StepReport]:
         state.network.train()
-        return train_heads(stepper, treebank, recipe.train, (name, epoch))
+        yield from train_heads(stepper, treebank, recipe.train, (name, epoch), rate_at)
+        state.progress = msgspec.structs.replace(state.progress, n_steps=average.n_steps)
 
-    def score() -> tuple[float, float | None, float]:
-        uas, tree_rate = score_heads(scorer.select(dev.encoded), dev)
-        return uas, None, tree_rate
+    def score() -> DevScores:
+        return _score(state, with_labels=recipe.label.joint and not recipe.label.epochs)
 
     return PhasePlan(name, n_epochs, recipe.train.patience, optimiser, steps, score)
+
+
+def _score(state: Run, with_labels: bool) -> DevScores:
+    """Score the network that is kept: greedy heads, tags, and labels of repaired trees if asked."""
+    dev, decode = state.data.dev, state.recipe.decode
+    scorer = TorchScorer(state.kept, state.device.where)
+    selections = scorer.select(dev.encoded)
+    uas, tree_rate = score_heads(selections, dev)
+    las = None
+    if with_labels:
+        matrices = [selection.head_log_probs for selection in selections]
+        trees = decode_batch(matrices, decode.decoder, decode.single_root, decode.weights)
+        las = score_labels(scorer, selections, [tree.heads for tree in trees], dev)
+    tags = score_tags(selections, dev, list(state.data.vocab.predicted))
+    return DevScores(uas, tree_rate, las, tags)
 
 
 def plan_label(state: Run) -> PhasePlan:
@@ -121,8 +170,8 @@ def plan_label(state: Run) -> PhasePlan:
             state.network, optimiser, arcs, recipe.label, (recipe.train.seed, epoch)
         )
 
-    def score() -> tuple[float, float | None, float]:
-        return uas, score_labels(scorer, selections, heads, dev), tree_rate
+    def score() -> DevScores:
+        return DevScores(uas, tree_rate, score_labels(scorer, selections, heads, dev))
 
     optimiser = torch.optim.Adagrad(state.network.parameters_of("labels"), lr=recipe.label.rate)
     n_epochs = recipe.label.epochs

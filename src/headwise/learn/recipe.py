@@ -8,14 +8,15 @@
 in the run's folder goes on from the last whole epoch.
 """
 
-from collections.abc import Callable, Iterator
+import copy
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
 import msgspec
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from headwise.config import Recipe
 from headwise.errors import ConfigError
@@ -32,13 +33,16 @@ from headwise.learn.checkpoint import (
 from headwise.learn.data import load_data
 from headwise.learn.export import export_model
 from headwise.learn.loop import Device, StartReport, StepReport, make_deterministic
-from headwise.learn.network import Network, freeze_vectors, initialise
+from headwise.learn.network import Network, freeze_vectors, initialise, set_vectors
 from headwise.learn.phases import PhasePlan, Run, plan_adam, plan_label, plan_sgd
+from headwise.learn.segment import SegmentReport, export_segmenter, train_segmenter
 from headwise.learn.vectors import read_vectors
 from headwise.model.bundle import Description
+from headwise.text.segmenter import GRAPH, SETTINGS
+from headwise.words.conllu import read_sentences
 from headwise.words.files import whole_file
 
-Report = StartReport | StepReport | EpochReport
+Report = StartReport | StepReport | EpochReport | SegmentReport
 MakePlan = Callable[[Run], PhasePlan]
 
 
@@ -61,14 +65,39 @@ def run(
         len(state.data.dev.encoded),
     )
     yield from train(state)
-    scores = {
-        "dev_uas": state.progress.history[-1].dev_uas,
-        "dev_las": state.progress.best_score,
-    }
+    others = yield from _train_segmenter(state)
+    scores = _scores(state.progress) | state.progress.segment
     description = Description(recipe.model, recipe.decode, provenance, scores)
-    export_model(state.network.cpu(), state.data.vocab, description, folder / "model")
+    export_model(state.kept.cpu(), state.data.vocab, description, folder / "model", others)
     state.progress = msgspec.structs.replace(state.progress, finished=True)
     _save(state, {})
+
+
+def _train_segmenter(state: Run) -> Generator[SegmentReport, None, dict[str, bytes]]:
+    """Learn to find words in raw text, where the recipe asks for it; give the model's files.
+
+    It takes minutes, so it begins anew after an interruption; a finished one lies in the folder.
+    """
+    recipe = state.recipe
+    if recipe.segment is None:
+        return {}
+    paths = {name: state.folder / name for name in (GRAPH, SETTINGS)}
+    if not (state.progress.segment and all(path.exists() for path in paths.values())):
+        data = recipe.data
+        train_set, dev_set = (
+            list(read_sentences(path, data.format)) for path in (data.train, data.dev)
+        )
+        seed, device = recipe.train.seed, state.device.where
+        for report in train_segmenter(train_set, dev_set, recipe.segment, seed, device):
+            yield report
+        for name, data_bytes in export_segmenter(report.best).items():
+            with whole_file(paths[name]) as stream:
+                stream.write(data_bytes)
+        dev = report.best_dev
+        scores = {"dev_words": dev.words, "dev_sentences": dev.sentences}
+        state.progress = msgspec.structs.replace(state.progress, segment=scores)
+        _save(state, {})
+    return {name: path.read_bytes() for name, path in paths.items()}
 
 
 def train(state: Run) -> Iterator[Report]:
@@ -80,7 +109,19 @@ def train(state: Run) -> Iterator[Report]:
     ]
     names = [name for name, _ in phases]
     for name, make_plan in phases[names.index(state.progress.phase) :]:
-        yield from _run_phase(state, name, make_plan)
+        if name != "label" or state.recipe.label.epochs:
+            yield from _run_phase(state, name, make_plan)
+
+
+def _scores(progress: Progress) -> dict[str, float]:
+    """Tell what dev said of the network that was kept."""
+    best = [report for report in progress.history if report.is_best] or progress.history
+    tags = next((report.dev_tags for report in reversed(best) if report.dev_tags), {})
+    las = best[-1].dev_las
+    if las is None:  # no epoch of the label phase was better than what it started with
+        las = progress.best_score
+    scores = {"dev_uas": best[-1].dev_uas, "dev_las": las}
+    return scores | {f"dev_{column}": score for column, score in tags.items()}
 
 
 def start(recipe: Recipe, folder: Path, device: Device) -> Run:
@@ -91,7 +132,9 @@ def start(recipe: Recipe, folder: Path, device: Device) -> Run:
     initialise(network, recipe.train.init, recipe.train.seed)
     network.set_dropout(recipe.train, recipe.label)
     network.to(device.where)
-    if recipe.model.vectors:
+    if data.vectors is not None:
+        set_vectors(network, torch.from_numpy(data.vectors))
+    elif recipe.model.vectors:
         path = Path(recipe.model.vectors)
         table, found = read_vectors(path, data.vocab.words, recipe.model.word_size)
         freeze_vectors(network, torch.from_numpy(table), torch.from_numpy(found))
@@ -101,7 +144,8 @@ def start(recipe: Recipe, folder: Path, device: Device) -> Run:
         with whole_file(folder / "recipe.json") as stream:
             stream.write(msgspec.json.format(encoded, indent=2) + b"\n")
         progress = Progress(recipe=encoded, data=data.fingerprint())
-        return Run(recipe, data, device, folder, network, _copy(network), progress)
+        kept = _average_of(network, recipe)
+        return Run(recipe, data, device, folder, network, kept, _copy(network), progress)
     for what, before, now in (
         ("recipe", checkpoint.progress.recipe, encoded),
         ("treebank", checkpoint.progress.data, data.fingerprint()),
@@ -111,22 +155,39 @@ def start(recipe: Recipe, folder: Path, device: Device) -> Run:
                 f"{folder}: holds a run of another {what}", "choose another --out, or remove it"
             )
     network.load_state_dict(checkpoint.weights)
-    return Run(recipe, data, device, folder, network, dict(checkpoint.best), checkpoint.progress)
+    kept = _average_of(network, recipe)
+    if checkpoint.kept:
+        kept.load_state_dict(checkpoint.kept)
+    best = dict(checkpoint.best)
+    return Run(recipe, data, device, folder, network, kept, best, checkpoint.progress)
+
+
+def _average_of(network: Network, recipe: Recipe) -> Network:
+    """Make the network that is scored and kept: a copy where weights are averaged."""
+    if not recipe.train.average:
+        return network
+    copied = copy.deepcopy(network)
+    for part in copied.modules():
+        if isinstance(part, nn.LSTM):
+            part.flatten_parameters()
+    return copied
 
 
 def _run_phase(state: Run, name: Phase, make_plan: MakePlan) -> Iterator[Report]:
     if state.progress.phase != name:
         _enter(state, name)
+    if name == "label":
+        state.kept = state.network  # only heads are averaged
     plan = make_plan(state)
     if state.progress.epoch:
         checkpoint = load_checkpoint(state.folder)
         assert checkpoint is not None
         restore_optimiser(plan.optimiser, checkpoint.optimiser)
     if plan.starts_scored and not state.progress.epoch:
-        score = plan.score()
-        assert score[1] is not None
-        state.best = _copy(state.network)
-        state.progress = msgspec.structs.replace(state.progress, best_score=score[1])
+        las = plan.score().las
+        assert las is not None
+        state.best = _copy(state.kept)
+        state.progress = msgspec.structs.replace(state.progress, best_score=las)
     while state.progress.epoch < plan.n_epochs and state.progress.n_worse < plan.patience:
         started = monotonic()
         epoch = state.progress.epoch + 1
@@ -136,6 +197,7 @@ def _run_phase(state: Run, name: Phase, make_plan: MakePlan) -> Iterator[Report]
             yield replace(step, n_epochs=plan.n_epochs)
         yield _finish_epoch(state, plan, loss, started)
     state.network.load_state_dict(state.best)
+    state.kept.load_state_dict(state.best)
 
 
 def _enter(state: Run, name: Phase) -> None:
@@ -147,19 +209,20 @@ def _enter(state: Run, name: Phase) -> None:
 
 
 def _finish_epoch(state: Run, plan: PhasePlan, loss: float, started: float) -> EpochReport:
-    uas, las, tree_rate = plan.score()
-    score = uas if las is None else las
+    scores = plan.score()
+    score = scores.uas if scores.las is None else scores.las
     progress = state.progress
     is_best = score > progress.best_score
     if is_best:
-        state.best = _copy(state.network)
+        state.best = _copy(state.kept)
     report = EpochReport(
         phase=plan.name,
         epoch=progress.epoch + 1,
         loss=loss,
-        dev_uas=uas,
-        dev_las=las,
-        tree_rate=tree_rate,
+        dev_uas=scores.uas,
+        dev_las=scores.las,
+        dev_tags=dict(scores.tags),
+        tree_rate=scores.tree_rate,
         is_best=is_best,
         seconds=monotonic() - started,
     )
@@ -176,7 +239,8 @@ def _finish_epoch(state: Run, plan: PhasePlan, loss: float, started: float) -> E
 
 def _save(state: Run, optimiser: dict[str, Tensor]) -> None:
     weights = state.network.state_dict()
-    save_checkpoint(state.folder, Checkpoint(state.progress, weights, state.best, optimiser))
+    kept = {} if state.kept is state.network else state.kept.state_dict()
+    save_checkpoint(state.folder, Checkpoint(state.progress, weights, kept, state.best, optimiser))
     history = state.progress.history
     with whole_file(state.folder / "metrics.json") as stream:
         stream.write(msgspec.json.format(msgspec.json.encode(history), indent=1) + b"\n")
@@ -187,10 +251,11 @@ def _save(state: Run, optimiser: dict[str, Tensor]) -> None:
 def as_line(report: EpochReport) -> str:
     """Write what an epoch gave on one line."""
     las = "" if report.dev_las is None else f"  LAS {report.dev_las:.2f}"
+    tags = "".join(f"  {name.upper()} {score:.2f}" for name, score in report.dev_tags.items())
     best = "  best" if report.is_best else ""
     return (
         f"{report.phase:5} {report.epoch:2}  loss {report.loss:.4f}  dev UAS {report.dev_uas:.2f}"
-        f"{las}  trees {report.tree_rate:.1f}%  {report.seconds:.1f} s{best}"
+        f"{las}{tags}  trees {report.tree_rate:.1f}%  {report.seconds:.1f} s{best}"
     )
 
 

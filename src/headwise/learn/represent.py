@@ -1,6 +1,6 @@
-"""From words to representations, Eq. 1-4.
+"""From inputs to representations, Eq. 1, 2 and 4.
 
-`Inputs` is x_i (Eq. 3), `BiLstm` makes a_i of it (Eq. 1, 2, 4). The two directions are stacks of
+`BiLstm` makes a_i (Eq. 1, 2, 4) of x_i (Eq. 3, `learn.inputs`). The two directions are stacks of
 their own, joined only at the top; `interleaved` joins them after every layer instead, as most
 libraries do. `learn.pei` has the other representation.
 """
@@ -11,24 +11,6 @@ from torch.nn import functional
 
 from headwise.config import ModelConfig
 from headwise.learn.recurrent import run_layer
-
-
-class Inputs(nn.Module):
-    """x_i = [W_e e(w_i); W_t e(t_i)], Eq. 3; without the second half for a parser without tags."""
-
-    def __init__(self, config: ModelConfig, n_words: int, n_tags: int) -> None:
-        """Make the embedding tables, one row for each id."""
-        super().__init__()
-        self.word = nn.Embedding(n_words, config.word_size)
-        self.tag = None if config.tag_column == "none" else nn.Embedding(n_tags, config.tag_size)
-        self.size = config.word_size + (config.tag_size if self.tag else 0)
-
-    def forward(self, words: Tensor, tags: Tensor) -> Tensor:
-        """Look up ids [B, N+1]: float [B, N+1, s+q]."""
-        embedded: Tensor = self.word(words)
-        if self.tag is None:
-            return embedded
-        return torch.cat([embedded, self.tag(tags)], dim=-1)
 
 
 class BiLstm(nn.Module):
@@ -46,6 +28,7 @@ class BiLstm(nn.Module):
         self.size = 2 * d
         self.dropout = 0.0
         self.recurrent_dropout = 0.0
+        self.locked = False
 
     def forward(self, inputs: Tensor, lengths: Tensor | None) -> Tensor:
         """Read sentences in both directions: x [B, N+1, s+q] to a [B, N+1, 2d].
@@ -58,19 +41,32 @@ class BiLstm(nn.Module):
             if self.interleaved:
                 ahead = torch.cat([ahead, reverse(back, lengths)], dim=-1)
                 back = reverse(ahead, lengths)
-        if self.interleaved:
-            return ahead
-        return torch.cat([ahead, reverse(back, lengths)], dim=-1)  # [B, N+1, 2d]
+        if not self.interleaved:
+            ahead = torch.cat([ahead, reverse(back, lengths)], dim=-1)
+        return self._drop(ahead) if self.locked else ahead  # [B, N+1, 2d]
 
     def _run_layer(
         self, one: nn.Module, other: nn.Module, ahead: Tensor, back: Tensor
     ) -> tuple[Tensor, Tensor]:
         if not self.training:
             return one(ahead)[0], other(back)[0]
-        both = torch.stack([ahead, back])  # [2, B, N+1, s+q or d]
-        both = functional.dropout(both, self.dropout)
+        if not self.recurrent_dropout:
+            return one(self._drop(ahead))[0], other(self._drop(back))[0]
+        both = torch.stack([self._drop(ahead), self._drop(back)])  # [2, B, N+1, s+q or d]
         states = run_with_dropout(both, (one, other), self.recurrent_dropout)
         return states[0], states[1]
+
+    def _drop(self, values: Tensor) -> Tensor:
+        """Drop units of values [B, N+1, k]: anew at each word, or the same throughout a sentence.
+
+        Departs from the paper where `locked`: there each word draws anew.
+        """
+        if not self.training:
+            return values
+        if not self.locked:
+            return functional.dropout(values, self.dropout)
+        mask = functional.dropout(torch.ones_like(values[:, :1]), self.dropout)  # [B, 1, k]
+        return values * mask
 
 
 def run_with_dropout(inputs: Tensor, lstms: tuple[nn.Module, nn.Module], share: float) -> Tensor:

@@ -9,15 +9,17 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import safetensors.torch
 import torch
-from torch import Tensor
 
 from headwise.config import DecodeConfig
 from headwise.errors import ConfigError, ModelError
+from headwise.learn.inputs import Ids
 from headwise.learn.label import arc_features
 from headwise.learn.network import Network
+from headwise.learn.treebank import to_device
 from headwise.model.bundle import WEIGHTS, Bundle
 from headwise.model.scorer import FloatArray, Selection
 from headwise.parser import Parser
+from headwise.text.segmenter import load_segmenter
 from headwise.words.encode import Encoded, IntArray, make_batch
 
 PAIRS_PER_BATCH = 400_000
@@ -68,18 +70,17 @@ class TorchScorer:
         self, sentences: Sequence[Encoded], numbers: list[int], selections: dict[int, Selection]
     ) -> None:
         batch = make_batch([sentences[i] for i in numbers])
-        words, tags, lengths = to_device(self._device, batch.words, batch.tags, batch.lengths)
-        log_probs, states, inputs = self._network(words, tags, lengths)
+        *ids, lengths = to_device(
+            self._device, batch.words, batch.tags, batch.pieces, batch.vectors, batch.lengths
+        )
+        log_probs, states, inputs = self._network(Ids(*ids), lengths)
+        tags = [scores.argmax(dim=-1).cpu().numpy() for scores in self._network.tag(states)]
         rows = log_probs.float().cpu().numpy()
         for k, i in enumerate(numbers):
             n = len(sentences[i])
             features = (states[k, :n].float(), inputs[k, :n].float())
-            selections[i] = Selection(rows[k, :n, :n], features)
-
-
-def to_device(device: torch.device, *arrays: IntArray) -> list[Tensor]:
-    """Move arrays to a device as int64 tensors."""
-    return [torch.from_numpy(array).to(device).long() for array in arrays]
+            told = tuple(column[k, :n].astype(np.int32) for column in tags)
+            selections[i] = Selection(rows[k, :n, :n], features, told)
 
 
 def batches_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
@@ -123,8 +124,17 @@ def load_network(bundle: Bundle, device: torch.device) -> Network:
     return network.to(device).eval()
 
 
-def load_torch_parser(bundle: Bundle, device: str, decode: DecodeConfig | None = None) -> Parser:
+def load_torch_parser(
+    bundle: Bundle, device: str, decode: DecodeConfig | None = None, keep_tags: bool = False
+) -> Parser:
     """Make a parser of a model folder, to run on a device of PyTorch's, in large batches."""
     chosen = pick_device(device)
     scorer = TorchScorer(load_network(bundle, chosen), chosen)
-    return Parser(scorer, bundle.vocab, decode or bundle.manifest.decode, chunk=GPU_CHUNK)
+    return Parser(
+        scorer,
+        bundle.vocab,
+        decode or bundle.manifest.decode,
+        chunk=GPU_CHUNK,
+        keep_tags=keep_tags,
+        segmenter=load_segmenter(bundle),
+    )

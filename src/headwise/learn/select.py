@@ -12,20 +12,23 @@ from torch.nn import functional
 class AdditiveSelector(nn.Module):
     """g(a_j, a_i) = v_a . tanh(U_a a_j + W_a a_i), Eq. 6."""
 
-    def __init__(self, size: int) -> None:
-        """Make U_a, W_a (with biases, as in the authors' code) and v_a, all of `size` = 2d."""
+    def __init__(self, size: int, pair_size: int) -> None:
+        """Make U_a, W_a (with biases, as in the authors' code) and v_a.
+
+        `size` is 2d, and `pair_size` too in the paper; a smaller one makes pairs cheaper.
+        """
         super().__init__()
-        self.U_a = nn.Linear(size, size)
-        self.W_a = nn.Linear(size, size)
-        self.v_a = nn.Linear(size, 1, bias=False)
+        self.U_a = nn.Linear(size, pair_size)
+        self.W_a = nn.Linear(size, pair_size)
+        self.v_a = nn.Linear(pair_size, 1, bias=False)
 
     def project(self, states: Tensor) -> tuple[Tensor, Tensor]:
-        """Give U_a a_j and W_a a_i of every word: [B, N+1, 2d] each."""
+        """Give U_a a_j and W_a a_i of every word: [B, N+1, k] each."""
         return self.U_a(states), self.W_a(states)
 
     def forward(self, dependents: Tensor, heads: Tensor, rows: Tensor) -> Tensor:
-        """Score `dependents` [B, n, 2d], which stand in `rows`, with all `heads`: [B, n, N+1]."""
-        pairs = torch.tanh(dependents[:, :, None] + heads[:, None, :])  # [B, n, N+1, 2d]
+        """Score `dependents` [B, n, k], which stand in `rows`, with all `heads`: [B, n, N+1]."""
+        pairs = torch.tanh(dependents[:, :, None] + heads[:, None, :])  # [B, n, N+1, k]
         scores: Tensor = self.v_a(pairs).squeeze(-1)
         return scores
 

@@ -49,14 +49,18 @@ class Stepper:
         self._stream = torch.cuda.Stream() if on_gpu else None  # type: ignore[no-untyped-call]
         self._pool = torch.cuda.graph_pool_handle() if on_gpu else None
 
-    def __call__(self, chosen: Tensor, longest: int) -> Tensor:
+    def __call__(self, chosen: Tensor, longest: int, rate: float) -> Tensor:
         """Train on the sentences `chosen` [B], the longest of which has so many slots."""
+        set_rate(self._optimiser, rate)
         if self._stream is None:
-            return self._run(chosen, longest)
+            loss = self._run(chosen, longest)
+            self._after()
+            return loss
         current = torch.cuda.current_stream()
         self._stream.wait_stream(current)
         with torch.cuda.stream(self._stream):
             loss = self._replay(chosen, -(-longest // ROUND) * ROUND)
+            self._after()
         current.wait_stream(self._stream)
         return loss
 
@@ -66,7 +70,6 @@ class Stepper:
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(self._parameters, self._clip)
         self._optimiser.step()
-        self._after()
         return loss.detach()
 
     def _replay(self, chosen: Tensor, longest: int) -> Tensor:
@@ -86,3 +89,33 @@ class Stepper:
         with torch.cuda.graph(graph, pool=self._pool, stream=self._stream):
             loss = self._run(chosen, longest)
         return _Recorded(graph, chosen, loss)
+
+
+def set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
+    """Set the learning rate; a recorded step reads it from a tensor, which stays the same one."""
+    for group in optimiser.param_groups:
+        if isinstance(group["lr"], Tensor):
+            group["lr"].fill_(rate)
+        else:
+            group["lr"] = rate
+
+
+class MovingAverage:
+    """An exponential moving average of a network's weights, in a second network.
+
+    The decay rises from a tenth to its full value, so that the average forgets how training began.
+    """
+
+    def __init__(self, network: nn.Module, average: nn.Module, decay: float, n_steps: int) -> None:
+        """Average `network` into `average`, of which `n_steps` are done; decay 0 does nothing."""
+        self._weights = [weight.detach() for weight in network.parameters()]
+        self._average = [weight.detach() for weight in average.parameters()]
+        self._decay = decay
+        self.n_steps = n_steps
+
+    def update(self) -> None:
+        """Take a step into account."""
+        self.n_steps += 1
+        if self._decay:
+            decay = min(self._decay, self.n_steps / (self.n_steps + 9))
+            torch._foreach_lerp_(self._average, self._weights, 1 - decay)

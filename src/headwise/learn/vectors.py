@@ -6,7 +6,7 @@ if it is not there, in lower case, since most published vectors are lower-cased.
 """
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import BinaryIO
 
@@ -43,6 +43,28 @@ def read_vectors(path: Path, words: Index, size: int) -> tuple[Vector, NDArray[n
     if not found.any():
         raise DataError("none of its words is in the treebank", str(path), hint="another language?")
     return table, found
+
+
+def read_first_vectors(
+    path: Path, n_words: int, size: int, also: Set[str]
+) -> tuple[list[str], Vector]:
+    """Read the first `n_words` words and those in `also`: the words, and float32 [n, size]."""
+    words: list[str] = []
+    vectors: list[Vector] = []
+    seen: set[str] = set()
+    for rank, (word, vector) in enumerate(_rows(path, size)):
+        if len(vector) != size:
+            raise ConfigError(
+                f"{path}: vectors of {len(vector)} numbers where model.vector_size is {size}",
+                f"--set model.vector_size={len(vector)}",
+            )
+        if (rank < n_words or word in also) and word not in seen:
+            seen.add(word)
+            words.append(word)
+            vectors.append(vector)
+    if not words:
+        raise DataError("no vectors", str(path))
+    return words, np.stack(vectors)
 
 
 def _rows(path: Path, expected: int) -> Iterator[tuple[str, Vector]]:

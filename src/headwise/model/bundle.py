@@ -77,19 +77,23 @@ def find_model(name_or_path: str) -> Path:
     for folder in (path, path / "model"):
         if (folder / MANIFEST).is_file():
             return folder
-    names = inside_models()
-    if name_or_path in names:
-        return MODELS_FOLDER / name_or_path
-    inside = ", ".join(names) or "none"
+    models = named_models()
+    if name_or_path in models:
+        return models[name_or_path]
+    known = ", ".join(sorted(models)) or "none"
     raise ModelError(
         f"{name_or_path}: no model folder (no {MANIFEST} there)",
-        f"give a folder written by headwise train; models inside the package: {inside}",
+        f"give a folder written by headwise train; models known by name: {known}",
     )
 
 
-def inside_models() -> list[str]:
-    """Name the models that come with the package."""
-    return sorted(path.parent.name for path in MODELS_FOLDER.glob(f"*/{MANIFEST}"))
+def named_models() -> dict[str, Path]:
+    """Find the models that have a name: in `models/` of this folder, or inside the package."""
+    return {
+        path.parent.name: path.parent
+        for folder in (Path("models"), MODELS_FOLDER)
+        for path in sorted(folder.glob(f"*/{MANIFEST}"))
+    }
 
 
 def load_bundle(path: Path) -> Bundle:
@@ -203,6 +207,7 @@ def slim(source: Path, target: Path, precision: str) -> None:
     """Copy a model with one precision and without the weights: what is needed to parse on a CPU."""
     bundle = load_bundle(source)
     kept = [VOCAB, SELECT, f"represent.{precision}.onnx", f"label.{precision}.onnx"]
+    kept += [name for name in bundle.manifest.files if name.startswith("segment.")]
     manifest = bundle.manifest
     description = Description(manifest.model, manifest.decode, manifest.provenance, manifest.scores)
     write_bundle(target, description, {name: bundle.read(name) for name in kept})

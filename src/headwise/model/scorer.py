@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from headwise.errors import ModelError
 from headwise.model.bundle import DAMAGED, SELECT, Bundle
 from headwise.words.encode import Encoded, IntArray
+from headwise.words.pieces import ROOT_PIECE
 from headwise.words.vocab import ROOT
 
 _ORT_ERRORS = tuple(
@@ -26,8 +27,8 @@ _ORT_ERRORS = tuple(
 """ONNX Runtime's own exceptions have no common name."""
 FloatArray = NDArray[np.float32]
 Precision = Literal["int8", "float32"]
-BLOCK_BYTES = 32 * 2**20
-"""Size of the largest array of word pairs: [rows, N+1, k] in float32."""
+BLOCK_BYTES = 4 * 2**20
+"""Size of the largest array of word pairs, [rows, N+1, k] in float32: small enough for a cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +36,13 @@ class Selection:
     """The head distribution of one sentence.
 
     `head_log_probs` is float32 [N+1, N+1], [dependent, head]; row 0 is never read. `features` are
-    for `label` of the same scorer, and for nobody else.
+    for `label` of the same scorer, and for nobody else. `tags` are int32 [N+1] for each column that
+    the model predicts: positions among its strings.
     """
 
     head_log_probs: FloatArray
     features: Any
+    tags: tuple[IntArray, ...] = ()
 
 
 class Scorer(Protocol):
@@ -60,20 +63,31 @@ class OnnxScorer:
         self._represent = _Graph(bundle, f"represent.{precision}.onnx")
         self._select = _Graph(bundle, SELECT)
         self._label = _Graph(bundle, f"label.{precision}.onnx")
+        self._n_tags = [len(index.strings) for index in bundle.vocab.predicted.values()]
+        self._misfit = ModelError(f"{bundle.path}: the graphs do not fit the vocabulary", DAMAGED)
         self._check(bundle)
 
     def _check(self, bundle: Bundle) -> None:
         """Try the last word, tag and label of the vocabulary: the graphs must have room."""
         vocab = bundle.vocab
-        ids = [np.array([ROOT, len(index) - 1], np.int32) for index in (vocab.words, vocab.tags)]
+        last_pieces = (
+            [[ROOT_PIECE], [len(vocab.pieces) - 1]] if vocab.pieces.n_buckets else [[], []]
+        )
+        words, tags, vectors = (
+            np.array([ROOT, len(index) - 1], np.int32)
+            for index in (vocab.words, vocab.tags, vocab.vectors)
+        )
         try:
-            selection = self._select_one(Encoded(*ids))
+            selection = self._select_one(
+                Encoded(words, tags, np.array(last_pieces, np.int32), vectors)
+            )
             (labels,) = self.label([selection], [np.zeros(2, np.int32)])
             fits = labels.shape == (1, len(vocab.labels.strings))
+            fits = fits and len(selection.tags) == len(vocab.predicted)
         except (KeyError, ValueError, *_ORT_ERRORS):
             fits = False
         if not fits:
-            raise ModelError(f"{bundle.path}: the graphs do not fit the vocabulary", DAMAGED)
+            raise self._misfit
 
     def select(self, sentences: Sequence[Encoded]) -> list[Selection]:
         """Give each word of each sentence its distribution over heads."""
@@ -88,18 +102,26 @@ class OnnxScorer:
         ]
 
     def _select_one(self, sentence: Encoded) -> Selection:
-        ids = {"words": sentence.words, "tags": sentence.tags}
-        states, inputs, heads, dependents = self._represent.run(ids)
+        ids = {
+            "words": sentence.words,
+            "tags": sentence.tags,
+            "pieces": sentence.pieces,
+            "vectors": sentence.vectors,
+        }
+        states, inputs, heads, dependents, *tags = self._represent.run(ids)
         n_slots, k = heads.shape
         n_rows = max(1, BLOCK_BYTES // (4 * n_slots * k))
         rows = np.arange(n_slots, dtype=np.int32)
-        blocks = []
+        # Filled in place: results kept one by one would each hold on to the memory of its block.
+        head_log_probs = np.empty((n_slots, n_slots), np.float32)
         for start in range(0, n_slots, n_rows):
             block = slice(start, start + n_rows)
             feed = {"dependents": dependents[block], "heads": heads, "rows": rows[block]}
-            blocks.append(self._select.run(feed)[0])
-        head_log_probs = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
-        return Selection(head_log_probs, {"states": states, "inputs": inputs})
+            head_log_probs[block] = self._select.run(feed)[0]
+        told = tuple(column.astype(np.int32) for column in tags)
+        if any(column.max() >= n for column, n in zip(told, self._n_tags, strict=True)):
+            raise self._misfit
+        return Selection(head_log_probs, {"states": states, "inputs": inputs}, told)
 
 
 class _Graph:

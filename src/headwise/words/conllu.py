@@ -47,13 +47,20 @@ def read_conllu(
     With `on_error="raise"` every item is a `Sentence`.
     """
     with open_source(source) as (stream, name):
-        for first_line, block in _blocks(stream, name):
-            try:
-                yield _read_block(block, name, first_line, form)
-            except DataError as error:
-                if on_error == "raise":
-                    raise
-                yield Malformed(b"".join(block), error)
+        yield from read_stream(stream, name, form, on_error)
+
+
+def read_stream(
+    stream: BinaryIO, name: str, form: Format, on_error: OnError
+) -> Iterator[Sentence | Malformed]:
+    """Read sentences from a stream that is open and unpacked; `name` is for messages."""
+    for first_line, block in _blocks(stream, name):
+        try:
+            yield _read_block(block, name, first_line, form)
+        except DataError as error:
+            if on_error == "raise":
+                raise
+            yield Malformed(b"".join(block), error)
 
 
 def read_sentences(source: str | Path | BinaryIO, form: Format = "conllu") -> Iterator[Sentence]:

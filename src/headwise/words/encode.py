@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.errors import DataError
+from headwise.words.pieces import NO_PIECES, PAD_PIECE, ROOT_PIECE
 from headwise.words.sentence import Sentence
 from headwise.words.vocab import PAD, ROOT, Vocab, tag_of
 
@@ -20,10 +21,15 @@ BoolArray = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """The ids of one sentence: `words` and `tags`, int32 [N+1], slot 0 is ROOT."""
+    """The ids of one sentence, int32, slot 0 is ROOT.
+
+    `words`, `tags` and `vectors` are [N+1]; `pieces` [N+1, k] are padded with PAD_PIECE.
+    """
 
     words: IntArray
     tags: IntArray
+    pieces: IntArray
+    vectors: IntArray
 
     def __len__(self) -> int:
         """Count the slots, ROOT included."""
@@ -32,29 +38,46 @@ class Encoded:
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """The annotated tree of one sentence: `heads`, `labels` int32 [N+1]; slot 0 is never read."""
+    """The annotated tree of one sentence, int32 [N+1]; slot 0 is never read.
+
+    `tags` are the gold tags of each column that the model predicts.
+    """
 
     heads: IntArray
     labels: IntArray
+    tags: tuple[IntArray, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Sentences side by side: `words`, `tags` int32 [B, N+1]; `lengths` [B] count ROOT."""
+    """Sentences side by side: as in `Encoded` with a first axis B; `lengths` [B] count ROOT."""
 
     words: IntArray
     tags: IntArray
+    pieces: IntArray
+    vectors: IntArray
     lengths: IntArray
 
 
 def encode(sentence: Sentence, vocab: Vocab) -> Encoded:
     """Look up the ids of a sentence."""
-    words = [ROOT, *(vocab.words.id_of(word.form) for word in sentence.words)]
-    if vocab.tag_column == "none":
-        tags = [ROOT] * len(words)
-    else:
-        tags = [ROOT, *(vocab.tags.id_of(tag) for tag in tag_of(sentence, vocab.tag_column))]
-    return Encoded(np.array(words, np.int32), np.array(tags, np.int32))
+    forms = [word.form for word in sentence.words]
+    words = [ROOT, *map(vocab.words.id_of, forms)]
+    tags = [ROOT] * len(words)
+    if vocab.tag_column != "none":
+        tags[1:] = map(vocab.tags.id_of, tag_of(sentence, vocab.tag_column))
+    vectors = [ROOT, *map(vocab.vector_id, forms)] if vocab.vectors.strings else [ROOT] * len(words)
+    pieces = [_ROOT_PIECES if vocab.pieces.n_buckets else NO_PIECES]
+    pieces += map(vocab.pieces.ids_of, forms)
+    return Encoded(
+        np.array(words, np.int32),
+        np.array(tags, np.int32),
+        pad(pieces, PAD_PIECE),
+        np.array(vectors, np.int32),
+    )
+
+
+_ROOT_PIECES = np.array([ROOT_PIECE], np.int32)
 
 
 def heads_array(sentence: Sentence) -> IntArray:
@@ -65,13 +88,17 @@ def heads_array(sentence: Sentence) -> IntArray:
 def encode_gold(sentence: Sentence, vocab: Vocab) -> Gold:
     """Look up the heads and label ids of an annotated sentence."""
     labels = [ROOT, *(vocab.labels.id_of(word.deprel) for word in sentence.words)]
-    return Gold(heads_array(sentence), np.array(labels, np.int32))
+    tags = tuple(
+        np.array([ROOT, *(index.id_of(getattr(word, column)) for word in sentence.words)], np.int32)
+        for column, index in vocab.predicted.items()
+    )
+    return Gold(heads_array(sentence), np.array(labels, np.int32), tags)
 
 
 def require_tags(sentence: Sentence, vocab: Vocab) -> None:
     """Refuse a sentence without any tag in the column that the model was trained with."""
     tags = tag_of(sentence, vocab.tag_column)
-    if tags and all(tag == "_" for tag in tags):
+    if tags and all(tag in ("_", "_ _") for tag in tags):
         raise DataError(
             f"this model reads the column {vocab.tag_column.upper()}, and it is blank here",
             sentence.source,
@@ -91,7 +118,22 @@ def pad(rows: Sequence[IntArray], value: int = PAD) -> IntArray:
 def make_batch(sentences: Sequence[Encoded]) -> Batch:
     """Put sentences side by side."""
     lengths = np.array([len(sentence) for sentence in sentences], np.int32)
-    return Batch(pad([s.words for s in sentences]), pad([s.tags for s in sentences]), lengths)
+    return Batch(
+        pad([s.words for s in sentences]),
+        pad([s.tags for s in sentences]),
+        pad_pieces([s.pieces for s in sentences]),
+        pad([s.vectors for s in sentences]),
+        lengths,
+    )
+
+
+def pad_pieces(blocks: Sequence[IntArray]) -> IntArray:
+    """Put blocks [N+1, k] of different size into one array: int32 [B, longest, widest]."""
+    n_slots, width = (max(block.shape[axis] for block in blocks) for axis in (0, 1))
+    padded = np.full((len(blocks), n_slots, width), PAD_PIECE, np.int32)
+    for i, block in enumerate(blocks):
+        padded[i, : block.shape[0], : block.shape[1]] = block
+    return padded
 
 
 def windowed_batches(

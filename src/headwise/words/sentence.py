@@ -6,7 +6,7 @@ slot 0 belong to arrays. `Sentence.with_parse` is one of the two places where th
 other (the other is `words.encode`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,6 +14,10 @@ from headwise.config import How
 from headwise.errors import DataError
 
 BLANK = "_"
+TokenRow = tuple[str, str, tuple[tuple[str, str], ...]]
+"""A token of text: its FORM and MISC and, where it is several words, theirs."""
+_MIDDLE = "\t_" * 7
+"""The columns between FORM and MISC, blank."""
 
 
 class Word(NamedTuple):
@@ -39,13 +43,16 @@ class Parse:
     """Heads and labels for the words of one sentence, in order.
 
     `heads[i]` is the position (1..N) of the head of the i-th word, 0 for ROOT; `head_log_probs[i]`
-    is the log-probability of that arc under Eq. 5; `how` says which decoder made the tree.
+    is the log-probability of that arc under Eq. 5; `how` says which decoder made the tree. `upos`
+    and `xpos` are there where the parser predicts them.
     """
 
     heads: tuple[int, ...]
     labels: tuple[str, ...]
     head_log_probs: tuple[float, ...]
     how: How
+    upos: tuple[str, ...] = ()
+    xpos: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +95,18 @@ class Sentence:
         return tuple(int(word.head) for word in self.words)
 
     def with_parse(self, parse: Parse) -> "Sentence":
-        """Copy the sentence with HEAD and DEPREL from `parse`; all else stays as it was."""
+        """Copy the sentence with HEAD and DEPREL, and tags, from `parse`; all else stays."""
         if len(parse.heads) != len(self.words):
             raise ValueError(f"{len(parse.heads)} heads for {len(self.words)} words")
         lines = list(self.lines)
         words = []
-        for row, word, head, label in zip(
-            self.rows, self.words, parse.heads, parse.labels, strict=True
+        upos = parse.upos or [word.upos for word in self.words]
+        xpos = parse.xpos or [word.xpos for word in self.words]
+        for row, word, *values in zip(
+            self.rows, self.words, upos, xpos, parse.heads, parse.labels, strict=True
         ):
-            changed = word._replace(head=str(head), deprel=label)
+            tag, fine_tag, head, label = values
+            changed = word._replace(upos=tag, xpos=fine_tag, head=str(head), deprel=label)
             words.append(changed)
             lines[row] = "\t".join(changed) + line_end(lines[row])
         return Sentence(tuple(words), tuple(lines), self.rows, self.source, self.first_line)
@@ -121,6 +131,26 @@ def sentence_from_words(words: Sequence[Sequence[str]], columns: Sequence[str]) 
         rows.append(Word(**(blank | given)))
     lines = ["\t".join(word) + "\n" for word in rows]
     return Sentence(tuple(rows), (*lines, "\n"), tuple(range(len(rows))))
+
+
+def sentence_from_tokens(tokens: Iterable[TokenRow], comments: Sequence[str] = ()) -> Sentence:
+    """Make a sentence out of tokens; one with words of its own becomes a range before them.
+
+    Values are trusted to be free of tabs and line ends; comments are whole lines without their end.
+    """
+    lines = [f"{comment}\n" for comment in comments]
+    words: list[Word] = []
+    rows: list[int] = []
+    for form, misc, parts in tokens:
+        n = len(words)
+        if parts:
+            lines.append(f"{n + 1}-{n + len(parts)}\t{form}{_MIDDLE}\t{misc}\n")
+        for part, part_misc in parts or ((form, misc),):
+            n += 1
+            rows.append(len(lines))
+            lines.append(f"{n}\t{part}{_MIDDLE}\t{part_misc}\n")
+            words.append(Word(str(n), part, "_", "_", "_", "_", "_", "_", "_", part_misc))
+    return Sentence(tuple(words), (*lines, "\n"), tuple(rows))
 
 
 def _check_values(given: Mapping[str, str], position: int) -> None:

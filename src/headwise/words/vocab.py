@@ -6,13 +6,15 @@ have no spelling, so that a word which is spelled `<unk>` is a word like any oth
 """
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated
 
 import msgspec
 
-from headwise.config import TagColumn
+from headwise.config import PredictedTag, TagColumn
 from headwise.errors import ModelError
+from headwise.words.pieces import Pieces
 from headwise.words.sentence import Sentence
 
 PAD, UNK, ROOT = 0, 1, 2
@@ -45,46 +47,79 @@ class Index:
         return self.strings[number - N_SPECIALS]
 
 
+NOTHING = Index(())
+NO_PIECES = Pieces(0)
+
+
 @dataclass(frozen=True, slots=True)
 class Vocab:
-    """The words, tags and labels that a model knows."""
+    """The words, tags and labels that a model knows.
+
+    `tags` are read (from `tag_column`), `predicted` are told: for each column its tags. `vectors`
+    are words that have a pre-trained vector, `pieces` cut words into character n-grams.
+    """
 
     words: Index
     tags: Index
     labels: Index
     tag_column: TagColumn
+    pieces: Pieces = NO_PIECES
+    vectors: Index = NOTHING
+    predicted: Mapping[PredictedTag, Index] = field(default_factory=dict)
+
+    def vector_id(self, form: str) -> int:
+        """Give the id of a word's vector: that of its spelling, or else in lower case."""
+        number = self.vectors.id_of(form)
+        return number if number != UNK else self.vectors.id_of(form.lower())
 
 
-class _Lists(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _Lists(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """`vocab.json`."""
 
     tag_column: TagColumn
     words: list[str]
     tags: list[str]
     labels: list[str]
+    pieces: Annotated[int, msgspec.Meta(ge=0, le=10_000_000)] = 0
+    vectors: list[str] = []
+    predicted: dict[PredictedTag, list[str]] = {}
 
 
-def build_vocab(sentences: Iterable[Sentence], tag_column: TagColumn, min_count: int) -> Vocab:
+def build_vocab(
+    sentences: Sequence[Sentence],
+    tag_column: TagColumn,
+    min_count: int,
+    pieces: int = 0,
+    predicted: Sequence[PredictedTag] = (),
+) -> Vocab:
     """Collect the strings of a treebank, the most frequent first and ties in alphabetical order."""
-    words: Counter[str] = Counter()
-    tags: Counter[str] = Counter()
-    labels: Counter[str] = Counter()
-    for sentence in sentences:
-        words.update(word.form for word in sentence.words)
-        tags.update(tag_of(sentence, tag_column))
-        labels.update(word.deprel for word in sentence.words)
+    words = Counter(word.form for sentence in sentences for word in sentence.words)
+    tags = Counter(tag for sentence in sentences for tag in tag_of(sentence, tag_column))
+    labels = Counter(word.deprel for sentence in sentences for word in sentence.words)
     return Vocab(
         Index(_by_count(words, min_count)),
         Index(_by_count(tags, 1)),
         Index(_by_count(labels, 1)),
         tag_column,
+        Pieces(pieces),
+        predicted={column: _collect_tags(sentences, column) for column in predicted},
     )
 
 
+def _collect_tags(sentences: Sequence[Sentence], column: PredictedTag) -> Index:
+    tags = Counter(getattr(word, column) for sentence in sentences for word in sentence.words)
+    return Index(_by_count(tags, 1))
+
+
 def tag_of(sentence: Sentence, tag_column: TagColumn) -> list[str]:
-    """Read the tags of the words from the column that the model uses; nothing for `none`."""
+    """Read the tags of the words from the column that the model uses; nothing for `none`.
+
+    With `upos+xpos` a tag is the pair of both.
+    """
     if tag_column == "none":
         return []
+    if tag_column == "upos+xpos":
+        return [f"{word.upos} {word.xpos}" for word in sentence.words]
     return [getattr(word, tag_column) for word in sentence.words]
 
 
@@ -100,6 +135,9 @@ def vocab_to_json(vocab: Vocab) -> bytes:
         list(vocab.words.strings),
         list(vocab.tags.strings),
         list(vocab.labels.strings),
+        vocab.pieces.n_buckets,
+        list(vocab.vectors.strings),
+        {column: list(index.strings) for column, index in vocab.predicted.items()},
     )
     return msgspec.json.format(msgspec.json.encode(lists), indent=1) + b"\n"
 
@@ -112,6 +150,14 @@ def vocab_from_json(data: bytes, where: str) -> Vocab:
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ModelError(f"{where}: {error}", hint) from error
     try:
-        return Vocab(Index(lists.words), Index(lists.tags), Index(lists.labels), lists.tag_column)
+        return Vocab(
+            Index(lists.words),
+            Index(lists.tags),
+            Index(lists.labels),
+            lists.tag_column,
+            Pieces(lists.pieces),
+            Index(lists.vectors),
+            {column: Index(strings) for column, strings in lists.predicted.items()},
+        )
     except ModelError as error:
         raise ModelError(f"{where}: {error.what}", hint) from error

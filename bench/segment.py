@@ -1,0 +1,135 @@
+"""Train segmenters and measure them on raw text by the official scorer of Universal Dependencies.
+
+    python bench/segment.py --data UD --out runs/segment UD_English-EWT UD_Portuguese-Bosque
+
+`--data` is the folder of treebanks, each a folder with {train,dev,test}.conllu.xz. The text is put
+together again from the treebank, a blank line before each paragraph. Dev is measured; test only
+with `--test`. A segmenter that lies in `--out` already is measured, not trained again.
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+import torch
+from udtools import udeval  # type: ignore[import-untyped]
+
+from headwise import Sentence, read_sentences
+from headwise.config import SegmentConfig
+from headwise.learn.segment import export_segmenter, train_segmenter
+from headwise.learn.segment_data import (
+    encode_sentence,
+    gold_sentences,
+    gold_text,
+    has_paragraphs,
+    paragraph_starts,
+)
+from headwise.text.characters import to_text
+from headwise.text.segmenter import GRAPH, SETTINGS, Segmenter
+from headwise.words.conllu import write_conllu
+
+METRICS = ("Tokens", "Sentences", "Words")
+MIN_SECONDS = 2.0
+"""Speed is measured over at least so long."""
+
+
+def text_of(sentences: list[Sentence]) -> str:
+    """Put the text of a treebank together, a blank line between paragraphs."""
+    gold = gold_sentences(sentences)
+    encoded = [encode_sentence(sentence) for sentence in gold]
+    codes = gold_text(encoded, paragraph_starts(encoded, has_paragraphs(gold))).codes
+    return to_text(codes).replace("\u2029", "\n\n")
+
+
+def train(folder: Path, given: argparse.Namespace, out: Path) -> None:
+    """Train on one treebank and write the two files."""
+    train_set, dev_set = (
+        list(read_sentences(folder / f"{part}.conllu.xz")) for part in ("train", "dev")
+    )
+    settings = dict(setting.split("=", 1) for setting in given.set)
+    config = msgspec.convert(settings, SegmentConfig, strict=False)
+    started = time.monotonic()
+    for report in train_segmenter(
+        train_set, dev_set, config, given.seed, torch.device(given.device)
+    ):
+        dev = report.dev
+        print(
+            f"{folder.name} {report.epoch:3d}/{report.n_epochs}  loss {report.loss:.4f}  "
+            f"tokens {dev.tokens:.2f}  words {dev.words:.2f}  sentences {dev.sentences:.2f}  "
+            f"{time.monotonic() - started:4.0f} s",
+            file=sys.stderr,
+            flush=True,
+        )
+    out.mkdir(parents=True, exist_ok=True)
+    for name, data in export_segmenter(report.best).items():
+        (out / name).write_bytes(data)
+    (out / "seconds.txt").write_text(f"{time.monotonic() - started:.0f}\n")
+
+
+def measure(gold_path: Path, out: Path, part: str) -> list[str]:
+    """Segment the text of one treebank file; score it and time it."""
+    segmenter = Segmenter((out / GRAPH).read_bytes(), (out / SETTINGS).read_bytes(), str(out))
+    gold = [sentence for sentence in read_sentences(gold_path) if len(sentence)]
+    text = text_of(gold)
+    found = list(segmenter.segment(text))
+    gold_copy, found_path = out / f"{part}.gold.conllu", out / f"{part}.conllu"
+    for path, sentences in ((gold_copy, gold), (found_path, found)):
+        with path.open("wb") as stream:
+            write_conllu((as_tree(sentence) for sentence in sentences), stream)
+    loaded = [udeval.load_conllu_file(str(path)) for path in (gold_copy, found_path)]
+    scores = udeval.evaluate(*loaded)
+    row = [f"{100 * scores[metric].f1:.2f}" for metric in METRICS]
+    return [*row, f"{speed(segmenter, text):,.0f}", f"{(out / GRAPH).stat().st_size / 1e6:.2f}"]
+
+
+def as_tree(sentence: Sentence) -> Sentence:
+    """Hang every word on the one before: the scorer wants trees, and these are not looked at."""
+    lines = list(sentence.lines)
+    for row, word in zip(sentence.rows, sentence.words, strict=True):
+        head = int(word.id) - 1
+        label = "dep" if head else "root"
+        changed = word._replace(head=str(head), deprel=label, deps="_")
+        lines[row] = "\t".join(changed) + "\n"
+    kept = [line for line in lines if "." not in line.split("\t")[0] or line.startswith("#")]
+    return Sentence(sentence.words, tuple(kept), sentence.rows)
+
+
+def speed(segmenter: Segmenter, text: str) -> float:
+    """Count words in a second of one core's time, sentences made and thrown away."""
+    n_words, started = 0, time.process_time()
+    while (seconds := time.process_time() - started) < MIN_SECONDS:
+        n_words += sum(len(sentence) for sentence in segmenter.segment(text))
+    return n_words / seconds
+
+
+def main() -> None:
+    """Train what is not there yet and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
+    parser.add_argument("treebanks", nargs="+")
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--test", action="store_true", help="measure test too")
+    given = parser.parse_args()
+    torch.set_num_threads(given.threads)
+    rows = []
+    for name in given.treebanks:
+        out = given.out / f"{name}-{given.seed}"
+        if not (out / "seconds.txt").exists():
+            train(given.data / name, given, out)
+        seconds = (out / "seconds.txt").read_text().strip()
+        for part in ("dev", "test") if given.test else ("dev",):
+            figures = measure(given.data / name / f"{part}.conllu.xz", out, part)
+            rows.append([name, part, *figures, seconds])
+    head = ["treebank", "part", *METRICS, "words/s", "MB", "trained in s"]
+    for row in (head, ["---"] * len(head), *rows):
+        print(f"| {' | '.join(row)} |")
+
+
+if __name__ == "__main__":
+    main()

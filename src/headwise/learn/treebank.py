@@ -1,0 +1,95 @@
+"""A treebank on the device as a whole, so that a batch is a selection and not a transfer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from headwise.learn.data import Examples
+from headwise.learn.inputs import Ids
+from headwise.words.encode import IntArray, pad
+from headwise.words.pieces import PAD_PIECE
+from headwise.words.vocab import PAD
+
+
+@dataclass(frozen=True, slots=True)
+class Treebank:
+    """Ids and gold of S sentences, [S, N+1] for the longest; `lengths` [S] count ROOT.
+
+    Spellings are rows of `pieces` [distinct spellings, k]. Heads are -1 for ROOT and padding.
+    `host_lengths` are the lengths as plain numbers.
+    """
+
+    words: Tensor
+    tags: Tensor
+    vectors: Tensor
+    spellings: Tensor
+    pieces: Tensor
+    heads: Tensor
+    labels: Tensor
+    gold_tags: tuple[Tensor, ...]
+    lengths: Tensor
+    host_lengths: list[int]
+
+    def ids(self, chosen: Tensor, longest: int) -> Ids:
+        """Select the ids of the sentences `chosen` [B], up to the longest of them."""
+        words, tags, vectors, spellings = (
+            part[chosen, :longest] for part in (self.words, self.tags, self.vectors, self.spellings)
+        )
+        return Ids(words, tags, self.pieces[spellings], vectors)
+
+
+def put_on_device(examples: Examples, device: torch.device) -> Treebank:
+    """Move a treebank to the device."""
+    encoded, gold = examples.encoded, examples.gold
+    pieces, spellings = _distinct([sentence.pieces for sentence in encoded])
+    heads = pad([tree.heads for tree in gold], -1)
+    heads[:, 0] = -1
+    columns = zip(*(tree.tags for tree in gold), strict=True)
+    words, tags, vectors, rows, table, heads_there, labels = to_device(
+        device,
+        pad([sentence.words for sentence in encoded]),
+        pad([sentence.tags for sentence in encoded]),
+        pad([sentence.vectors for sentence in encoded]),
+        pad(spellings, 0),
+        pieces,
+        heads,
+        pad([tree.labels for tree in gold]),
+    )
+    lengths = [len(sentence) for sentence in encoded]
+    return Treebank(
+        words,
+        tags,
+        vectors,
+        rows,
+        table,
+        heads_there,
+        labels,
+        tuple(to_device(device, *(pad(column, PAD) for column in columns))),
+        torch.tensor(lengths, device=device),
+        lengths,
+    )
+
+
+def _distinct(blocks: Sequence[IntArray]) -> tuple[IntArray, list[IntArray]]:
+    """Find the distinct spellings in blocks [N+1, k]: a table of them, and their numbers [N+1].
+
+    Row 0 of the table is empty, for padding.
+    """
+    numbers: dict[bytes, int] = {b"": 0}
+    rows = [
+        np.array(
+            [numbers.setdefault(row[row != PAD_PIECE].tobytes(), len(numbers)) for row in block],
+            np.int32,
+        )
+        for block in blocks
+    ]
+    table = pad([np.frombuffer(spelling, np.int32) for spelling in numbers], PAD_PIECE)
+    return table, rows
+
+
+def to_device(device: torch.device, *arrays: IntArray) -> list[Tensor]:
+    """Move arrays to a device as int64 tensors."""
+    return [torch.from_numpy(array).to(device).long() for array in arrays]

@@ -1,0 +1,56 @@
+"""The spelling of a word as hashed character n-grams.
+
+`<word>` is cut into all its pieces of one to four characters, and each piece is hashed into one of
+a fixed number of buckets. So a word that training never saw still shares most of its pieces with
+words that it did. Of very long words only both ends are read, which bounds the work.
+"""
+
+import zlib
+
+import numpy as np
+from numpy.typing import NDArray
+
+LENGTHS = (1, 2, 3, 4)
+END_LENGTH = 10
+"""Characters that are read at each end of a long word."""
+PAD_PIECE, ROOT_PIECE = 0, 1
+N_PIECE_SPECIALS = 2
+MAX_CACHED = 100_000
+NO_PIECES = np.zeros(0, np.int32)
+"""Of a model that reads no pieces."""
+
+
+class Pieces:
+    """Cuts words; what was cut once is remembered, within bounds."""
+
+    def __init__(self, n_buckets: int) -> None:
+        """Hash into `n_buckets`; with 0, no word has any pieces."""
+        self.n_buckets = n_buckets
+        self._cached: dict[str, NDArray[np.int32]] = {}
+
+    def __len__(self) -> int:
+        """Count the ids, specials included."""
+        return self.n_buckets + N_PIECE_SPECIALS
+
+    def ids_of(self, form: str) -> NDArray[np.int32]:
+        """Give the ids of the pieces of a word: int32 [k], k at least 1 unless there are none."""
+        if not self.n_buckets:
+            return NO_PIECES
+        if len(form) > 2 * END_LENGTH:
+            form = form[:END_LENGTH] + form[-END_LENGTH:]
+        found = self._cached.get(form)
+        if found is None:
+            if len(self._cached) >= MAX_CACHED:
+                self._cached.clear()
+            found = self._cached[form] = np.array(self._cut(form), np.int32)
+        return found
+
+    def _cut(self, form: str) -> list[int]:
+        marked = f"<{form}>"
+        return [
+            zlib.crc32(marked[i : i + n].encode("utf-8", "replace")) % self.n_buckets
+            + N_PIECE_SPECIALS
+            for n in LENGTHS
+            for i in range(len(marked) - n + 1)
+            if n > 1 or 0 < i < len(marked) - 1
+        ]

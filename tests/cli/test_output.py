@@ -1,0 +1,81 @@
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+from headwise import ConfigError, DataError, Malformed, Parse, sentence_from_words
+from headwise.cli import output
+from headwise.cli.output import Annotated, OutputFormat, Screen, screen_of, written
+
+PAGE = Screen(False, 80, False, "utf-8")
+PARSE = Parse((2, 0), ("nsubj", "root"), (-0.01, -0.02), "greedy")
+SENTENCE = sentence_from_words([("Kids",), ("sing",)], ["form"]).with_parse(PARSE)
+NOTHING = sentence_from_words([], ["form"])
+BROKEN = Malformed(b"what\n\n", DataError("broken", "here", 1))
+ITEMS: list[Annotated] = [(SENTENCE, PARSE), (BROKEN, None), (NOTHING, None), (SENTENCE, PARSE)]
+
+
+def written_out(form: OutputFormat, items: list[Annotated] = ITEMS, screen: Screen = PAGE) -> bytes:
+    return b"".join(written(items, form, screen))
+
+
+@pytest.mark.parametrize("form", ["conllu", "conllx"])
+def test_conll_loses_nothing(form: OutputFormat) -> None:
+    text = SENTENCE.text.encode()
+    assert written_out(form) == text + b"what\n\n" + NOTHING.text.encode() + text
+
+
+def test_json_has_one_object_a_line_and_only_sentences() -> None:
+    lines = written_out("json").splitlines()
+    assert [json.loads(line)["text"] for line in lines] == ["Kids sing"] * 2
+
+
+def test_trees_have_a_blank_line_between_them() -> None:
+    drawn = written_out("tree").decode()
+    assert drawn.count("Kids") == 2
+    one, two = drawn.split("\n\n")
+    assert one + "\n" == two
+
+
+def test_a_tree_is_in_the_encoding_of_its_screen() -> None:
+    screen = Screen(True, 80, True, "ascii")
+    drawn = written_out("tree", ITEMS[:1], screen)
+    assert drawn.isascii()
+    assert b"\x1b[" in drawn
+
+
+def test_pictures_are_one_file() -> None:
+    picture = ElementTree.fromstring(written_out("svg"))
+    assert len(picture.findall("{*}svg")) == 2
+    assert ElementTree.fromstring(written_out("svg", ITEMS[:1])).find("{*}svg") is None
+    assert written_out("svg", []) == b""
+
+
+def test_too_many_pictures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "MAX_PICTURES", 2)
+    assert written_out("svg")
+    with pytest.raises(ConfigError, match="more than 2 sentences"):
+        written_out("svg", ITEMS * 2)
+
+
+def test_output_is_written_as_it_comes() -> None:
+    def endless() -> object:
+        while True:
+            yield SENTENCE, PARSE
+
+    for form in ("conllu", "json", "tree"):
+        assert b"Kids" in next(written(endless(), form, PAGE))  # type: ignore[arg-type]
+
+
+def test_a_file_has_no_colour_and_utf8(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "66")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert screen_of("tree.txt") == Screen(False, 66, False, "utf-8")
+    assert screen_of("-").colour
+    monkeypatch.setenv("NO_COLOR", "")  # by convention, empty is as good as absent
+    assert screen_of("-").colour
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert screen_of("-").is_terminal
+    assert not screen_of("-").colour

@@ -1,0 +1,266 @@
+"""`headwise parse` as a user runs it, on text: real processes, pipes and terminals."""
+
+import fcntl
+import gzip
+import json
+import lzma
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from headwise.cli.parse import FILE_NAME
+
+SAMPLE = Path(__file__).parent.parent / "fixtures" / "ewt-dev-100.conllu"
+CONLLX = SAMPLE.with_name("hand-made.conllx")
+TEXT = b"Kids love candy. So do I.\n\nEvery word selects its head.\n"
+
+
+def parse(
+    *arguments: object, stdin: bytes = b"", **environment: str
+) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "headwise", "parse", *map(str, arguments)]
+    everything = {**os.environ, **environment}
+    return subprocess.run(command, input=stdin, capture_output=True, check=False, env=everything)
+
+
+def output(*arguments: object, stdin: bytes = b"", **environment: str) -> bytes:
+    done = parse("--quiet", *arguments, stdin=stdin, **environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == b""
+    return done.stdout
+
+
+def refusal(*arguments: object, stdin: bytes = b"") -> str:
+    done = parse(*arguments, stdin=stdin)
+    assert done.returncode == 1
+    assert done.stdout == b""
+    message = done.stderr.decode()
+    assert message.startswith("headwise: ")
+    assert "Traceback" not in message
+    return message
+
+
+def forms(conllu: bytes) -> list[list[str]]:
+    rows = [line.split("\t") for line in conllu.decode().splitlines()]
+    return [row[1:2] + row[3:8] for row in rows if len(row) == 10 and row[0].isdigit()]
+
+
+def on_terminal(*arguments: str, width: int = 80, **environment: str) -> str:
+    """Run with a terminal for stdin, stdout and stderr; give what it shows."""
+    terminal, child = pty.openpty()
+    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
+    command = [sys.executable, "-m", "headwise", "parse", *arguments]
+    usual = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")}
+    everything = {**usual, "PYTHONIOENCODING": "utf-8", **environment}
+    with subprocess.Popen(
+        command, stdin=child, stdout=child, stderr=child, env=everything
+    ) as process:
+        os.close(child)
+        shown = b""
+        try:
+            while data := os.read(terminal, 4096):
+                shown += data
+        except OSError:  # Linux: the other end is closed
+            pass
+        assert process.wait(60) == 0, shown
+    os.close(terminal)
+    return shown.decode().replace("\r\n", "\n")
+
+
+def test_text_as_an_argument_from_stdin_and_in_a_file_is_the_same(tmp_path: Path) -> None:
+    from_stdin = output(stdin=TEXT)
+    assert forms(from_stdin)[:4] == [
+        ["Kids", "NOUN", "NNS", "_", "2", "nsubj"],
+        ["love", "VERB", "VBP", "_", "0", "root"],
+        ["candy", "NOUN", "NN", "_", "2", "obj"],
+        [".", "PUNCT", ".", "_", "2", "punct"],
+    ]
+    assert from_stdin.count(b"# sent_id = ") == 3
+    assert from_stdin.count(b"# newpar") == 2
+    plain, packed, smaller = (tmp_path / f"book{end}" for end in (".txt", ".txt.gz", ".xz"))
+    plain.write_bytes(TEXT)
+    packed.write_bytes(gzip.compress(TEXT))
+    smaller.write_bytes(lzma.compress(TEXT))
+    for source in (plain, packed, smaller, TEXT.decode()):
+        assert output(source) == from_stdin
+    assert output("-", stdin=gzip.compress(TEXT)) == from_stdin
+
+
+def test_every_form_of_text(without_segmenter: Path) -> None:
+    text = b"So do I. Kids love\ncandy.\n"
+    by_form = {
+        form: output("--input", form, stdin=text) for form in ("text", "auto", "lines", "tokens")
+    }
+    assert by_form["text"] == by_form["auto"]
+    assert by_form["lines"].count(b"# sent_id") == by_form["tokens"].count(b"# sent_id") == 2
+    assert b"\tI.\t" in by_form["tokens"]
+    assert b"\tI.\t" not in by_form["lines"]
+    assert output("-m", without_segmenter, "--input", "tokens", stdin=text) == by_form["tokens"]
+    assert output("So do I. Kids love\ncandy.", "--input", "tokens") == by_form["tokens"]
+
+
+def test_treebanks_go_by_name_or_start(tmp_path: Path) -> None:
+    parsed = output(SAMPLE)
+    assert output(stdin=SAMPLE.read_bytes()) == output(SAMPLE, "--input", "conllu") == parsed
+    conllx = output(CONLLX, "--input", "conllx")
+    assert conllx == output(CONLLX, "--input", "conllx", "--format", "conllx")
+    assert len(forms(conllx)) == len(forms(CONLLX.read_bytes()))
+    broken = tmp_path / "broken.conllu"
+    broken.write_text("1 Kids _ _ _ _ _ _ _ _\n\n")
+    assert f"{broken}:1: 1 columns where 10" in refusal(broken)
+    assert "byte order mark" in refusal(stdin=b"\xef\xbb\xbf# sent_id = 1\n1\tKids\n\n")
+
+
+def test_a_slow_pipe_is_waited_for() -> None:
+    command = [sys.executable, "-m", "headwise", "parse", "--quiet"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdin and process.stdout  # noqa: PT018
+        process.stdin.write(b"# a remark\n")
+        process.stdin.flush()
+        time.sleep(1)
+        process.stdin.write(b"1\tKids\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
+        process.stdin.close()
+        assert process.stdout.read().startswith(b"# a remark\n1\tKids\t_\tNOUN")
+
+
+def test_every_format(tmp_path: Path) -> None:
+    records = [json.loads(line) for line in output("--format", "json", stdin=TEXT).splitlines()]
+    assert [record["text"] for record in records][1] == "So do I."
+    assert records[0]["words"][0]["start"] == 0
+    assert "probability" in records[0]["words"][0]
+    tree = output("--format", "tree", stdin=TEXT).decode()
+    assert "╭──► Kids   NOUN   nsubj  ← love" in tree
+    assert "\x1b" not in tree
+    assert tree.count("\n\n") == 2
+    assert not tree.endswith("\n\n")
+    picture = ElementTree.fromstring(output("--format", "svg", stdin=TEXT))
+    assert len(picture.findall("{*}svg")) == 3
+    path = tmp_path / "out.conllu.xz"
+    assert output("-o", path, stdin=TEXT) == b""
+    assert lzma.decompress(path.read_bytes()) == output("--format", "conllu", stdin=TEXT)
+
+
+@pytest.mark.parametrize("form", ["conllu", "json", "tree", "svg"])
+@pytest.mark.parametrize("stdin", [b"", b"\r\n \t\n"])
+def test_nothing_gives_nothing(form: str, stdin: bytes, without_segmenter: Path) -> None:
+    for model in ("en", without_segmenter):
+        assert output("-m", model, "--format", form, stdin=stdin).strip() == b""
+    assert output("", "--format", form) == b""
+
+
+def test_the_summary_is_on_stderr_and_counts_like_people() -> None:
+    done = parse("Candy")
+    assert done.stderr.startswith(b"1 sentence, 1 word, ")
+    assert done.stderr.endswith(b" words/s; 1 greedy\n")
+    assert forms(done.stdout)[0][0] == "Candy"
+
+
+def test_threads_change_nothing() -> None:
+    text = b" ".join(
+        line[9:] for line in SAMPLE.read_bytes().splitlines() if line.startswith(b"# text = ")
+    )
+    assert output("--threads", 3, stdin=text) == output(stdin=text)
+
+
+def test_tags_are_kept_when_asked_for() -> None:
+    given = b"1\tKids\t_\tVERB\t_\t_\t_\t_\t_\t_\n\n"
+    assert forms(output(stdin=given))[0][1] == "NOUN"
+    kept = forms(output("--keep-tags", stdin=given))[0]
+    assert kept[1] == "VERB"
+    assert kept[2] != "_"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "missing.txt",
+        "missing",
+        "no/such/file",
+        "/no such folder/file",
+        "./a b",
+        "my book.TXT",
+        "a.conllu.xz",
+    ],
+)
+def test_what_looks_like_a_file_and_is_none(name: str) -> None:
+    assert (FILE_NAME.fullmatch(name) is None) == (name == "missing")
+
+
+def test_a_missing_file_is_not_parsed_as_text(tmp_path: Path) -> None:
+    message = refusal(tmp_path / "missing.txt")
+    assert f"{tmp_path}/missing.txt: No such file or directory\nhint: " in message
+    assert "my book.txt: No such file" in refusal("my book.txt")
+    assert "missing: No such file" in refusal("missing", "--input", "conllu")
+    assert f"{tmp_path}: Is a directory" in refusal(tmp_path)
+    words = [row[0] for row in forms(output("We saw this/that. It is in notes.txt, I think."))]
+    assert "saw" in words
+    assert "think" in words
+
+
+def test_bytes_that_are_not_utf8_have_an_offset(tmp_path: Path) -> None:
+    path = tmp_path / "latin.txt"
+    path.write_bytes(b"Kids love caf\xe9.\n")
+    assert f"{path}: byte 13 (counting from 0) is not UTF-8\nhint: " in refusal(path)
+    late = b"Kids love candy.\n" * 10_000
+    assert "<stdin>: byte 170000 " in refusal("-o", tmp_path / "out", stdin=late + b"\xff")
+    assert not (tmp_path / "out").exists()
+    assert "<stdin>: byte 0 " in refusal(stdin=b"\xed\xa0\x80")  # a lone surrogate
+
+
+def test_models_that_lack_something_say_so(without_segmenter: Path, reads_tags: Path) -> None:
+    for source in ("Kids love candy.", "-"):
+        message = refusal("-m", without_segmenter, source, stdin=TEXT)
+        assert "trained without a segmenter" in message
+        assert "--input tokens" in message
+    for source, form in (("-", "auto"), ("-", "tokens"), ("Kids love candy.", "auto")):
+        message = refusal("-m", reads_tags, source, "--input", form, stdin=TEXT)
+        assert "this model reads the column XPOS, and text has no tags\nhint: " in message
+
+
+def test_flags_that_do_not_fit() -> None:
+    assert "needs --input conllx" in refusal("Kids", "--format", "conllx")
+    assert "is CoNLL-X" in refusal(CONLLX, "--input", "conllx", "--format", "conllu")
+    assert "no model folder" in refusal("Kids", "-m", "nowhere")
+    assert parse("Kids", "--input", "speech").returncode == 2
+    assert parse("Kids", "love").returncode == 2
+    assert parse("-5 degrees").returncode == 2
+    assert forms(output("--", "-5 degrees"))[-1][0] == "degrees"
+
+
+def test_a_terminal_gets_a_tree_in_colour_and_nothing_else() -> None:
+    shown = on_terminal("Kids love candy.")
+    assert shown.startswith(" ╭──► Kids   \x1b[2mNOUN\x1b[0m   nsubj")
+    assert shown.count("\n") == 4
+    assert "\r" not in shown
+    assert "words/s" not in shown
+
+
+@pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_a_terminal_may_want_no_colour(environment: dict[str, str]) -> None:
+    shown = on_terminal("Kids love candy.", **environment)
+    assert "╭──► Kids   NOUN   nsubj" in shown
+    assert "\x1b" not in shown
+
+
+def test_a_terminal_can_be_narrow_or_ascii() -> None:
+    shown = on_terminal("Kids love candy.", width=24, PYTHONIOENCODING="ascii")
+    assert ",--> Kids" in shown or ",-> Kids" in shown
+    assert max(len(line) for line in shown.replace("\x1b[2m", "").splitlines()) <= 40
+    assert shown.isascii()
+
+
+def test_other_formats_on_a_terminal_have_a_summary_after_them() -> None:
+    shown = on_terminal("Kids love candy.", "--format", "conllu")
+    assert shown.startswith("# newpar\n")
+    assert shown.splitlines()[-1].startswith("1 sentence, 4 words")
+    assert "1 sentence" not in on_terminal("Kids", "--format", "conllu", "--quiet")

@@ -1,0 +1,33 @@
+"""A graph asks for what its network reads, and for nothing else."""
+
+from pathlib import Path
+
+import onnx
+import pytest
+
+from headwise.model.bundle import load_bundle
+
+
+@pytest.mark.parametrize(
+    ("run", "inputs", "told"),
+    [
+        ("tiny_run", ["words", "tags"], []),
+        ("full_run", ["words", "pieces", "vectors"], ["upos", "xpos"]),
+    ],
+)
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+def test_graphs_have_the_inputs_that_are_read(
+    run: str, inputs: list[str], told: list[str], precision: str, request: pytest.FixtureRequest
+) -> None:
+    folder: Path = request.getfixturevalue(run)
+    data = load_bundle(folder / "model").read(f"represent.{precision}.onnx")
+    graph = onnx.load_from_string(data).graph
+    assert [node.name for node in graph.input] == inputs
+    made = ["states", "inputs", "heads", "dependents", *told]
+    assert [node.name for node in graph.output] == made
+
+
+def test_int8_is_the_smaller_one(full_run: Path) -> None:
+    files = load_bundle(full_run / "model").manifest.files
+    for part in ("represent", "label"):
+        assert files[f"{part}.int8.onnx"].size < 0.6 * files[f"{part}.float32.onnx"].size

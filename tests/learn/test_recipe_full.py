@@ -1,0 +1,181 @@
+"""A run with everything that the paper does not have: it learns, resumes, and is kept whole."""
+
+import json
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import torch
+
+import headwise
+from headwise.config import Recipe
+from headwise.evaluate.scores import score
+from headwise.learn.checkpoint import EpochReport
+from headwise.learn.loop import Device, StartReport
+from headwise.learn.recipe import Run, as_line, run, start, train
+from headwise.learn.scorer import TorchScorer
+from headwise.model.bundle import Description, load_bundle
+
+CPU = Device(torch.device("cpu"))
+
+
+def short(recipe: Recipe, **label: object) -> Recipe:
+    return msgspec.structs.replace(
+        recipe,
+        train=msgspec.structs.replace(recipe.train, adam_epochs=3, sgd_epochs=2),
+        label=msgspec.structs.replace(recipe.label, **label),
+    )
+
+
+def trained(recipe: Recipe, folder: Path) -> Run:
+    folder.mkdir(exist_ok=True)
+    state = start(recipe, folder, CPU)
+    list(train(state))
+    return state
+
+
+def weights(state: Run) -> dict[str, torch.Tensor]:
+    parts = {"network": state.network, "kept": state.kept}
+    return {
+        f"{part}/{name}": tensor
+        for part, network in parts.items()
+        for name, tensor in network.state_dict().items()
+    }
+
+
+def history(state: Run) -> list[EpochReport]:
+    return [msgspec.structs.replace(r, seconds=0.0) for r in state.progress.history]
+
+
+def test_training_learns_heads_labels_and_tags(full_run: Path, tiny_treebank: Path) -> None:
+    gold = list(headwise.read_sentences(tiny_treebank))
+    parses = headwise.load(full_run).parse(gold)
+    scores = score(gold, [s.with_parse(p) for s, p in zip(gold, parses, strict=True)])
+    assert scores.uas > 85
+    assert scores.las > 75
+    words = [word for sentence in gold for word in sentence.words]
+    upos = [tag for parse in parses for tag in parse.upos]
+    xpos = [tag for parse in parses for tag in parse.xpos]
+    assert sum(tag == w.upos for tag, w in zip(upos, words, strict=True)) > 0.95 * len(words)
+    assert sum(tag == w.xpos for tag, w in zip(xpos, words, strict=True)) > 0.95 * len(words)
+
+
+def test_record_has_the_scores_of_everything(full_run: Path) -> None:
+    metrics = json.loads((full_run / "metrics.json").read_text())
+    assert {report["phase"] for report in metrics} == {"adam"}
+    assert set(metrics[0]["dev_tags"]) == {"upos", "xpos"}
+    scores = load_bundle(full_run / "model").manifest.scores
+    best = [report for report in metrics if report["is_best"]][-1]
+    assert best["dev_las"] == scores["dev_las"] == max(report["dev_las"] for report in metrics)
+    assert scores["dev_upos"] == best["dev_tags"]["upos"]
+    assert scores["dev_words"] > 50
+    assert "dev_sentences" in scores
+    line = (full_run / "log.txt").read_text().splitlines()[0]
+    assert line == as_line(msgspec.convert(metrics[0], EpochReport))
+    assert all(name in line for name in ("UAS", "LAS", "UPOS", "XPOS"))
+
+
+def test_model_holds_the_segmenter_of_the_run(full_run: Path) -> None:
+    bundle = load_bundle(full_run / "model")
+    for name in ("segment.onnx", "segment.json"):
+        assert bundle.read(name) == (full_run / name).read_bytes()
+
+
+@pytest.fixture(scope="module")
+def whole(full_recipe: Recipe, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return trained(short(full_recipe), tmp_path_factory.mktemp("whole"))
+
+
+@pytest.mark.parametrize("n_reports", [1, 4, 6, 9])
+def test_interrupted_run_goes_on_to_the_same_model(
+    n_reports: int, whole: Run, full_recipe: Recipe, tmp_path: Path
+) -> None:
+    recipe = short(full_recipe)
+    interrupted = train(start(recipe, tmp_path, CPU))
+    assert len(list(islice(interrupted, n_reports))) == n_reports
+    del interrupted
+    resumed = trained(recipe, tmp_path)
+    assert history(resumed) == history(whole)
+    assert resumed.progress.n_steps == whole.progress.n_steps == 50
+    expected = weights(whole)
+    for name, tensor in weights(resumed).items():
+        assert torch.equal(tensor, expected[name]), name
+
+
+def test_what_was_scored_is_kept(whole: Run) -> None:
+    assert [(r.phase, r.epoch) for r in history(whole)] == [
+        ("adam", 1), ("adam", 2), ("adam", 3), ("sgd", 1), ("sgd", 2),
+    ]  # fmt: skip
+    assert las_of(whole) == max(r.dev_las for r in history(whole) if r.dev_las is not None)
+
+
+def las_of(state: Run) -> float:
+    """Score the network that is kept, from the start."""
+    from headwise.learn.loop import score_labels
+    from headwise.trees.decode import decode_batch
+
+    scorer = TorchScorer(state.kept, CPU.where)
+    selections = scorer.select(state.data.dev.encoded)
+    decode = state.recipe.decode
+    matrices = [selection.head_log_probs for selection in selections]
+    trees = decode_batch(matrices, decode.decoder, decode.single_root, decode.weights)
+    return score_labels(scorer, selections, [tree.heads for tree in trees], state.data.dev)
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_labels_that_are_learned_after_an_average_are_kept(
+    joint: bool, full_recipe: Recipe, tmp_path: Path
+) -> None:
+    recipe = short(full_recipe, joint=joint, epochs=3, rate=0.05)
+    state = trained(recipe, tmp_path / "whole")
+    scored = [r.dev_las for r in history(state) if r.phase == "label" and r.dev_las is not None]
+    assert len(scored) == 3
+    assert las_of(state) == state.progress.best_score >= max(scored) > 3
+    assert joint or state.progress.best_score == max(scored)
+    (tmp_path / "broken").mkdir()
+    list(islice(train(start(recipe, tmp_path / "broken", CPU)), 13))
+    resumed = trained(recipe, tmp_path / "broken")
+    assert history(resumed) == history(state)
+    expected = weights(state)
+    assert all(torch.equal(tensor, expected[name]) for name, tensor in weights(resumed).items())
+
+
+def test_scores_are_those_of_the_start_if_no_label_epoch_is_better(
+    full_recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    described: list[Description] = []
+    monkeypatch.setattr(
+        "headwise.learn.recipe.export_model", lambda *given: described.append(given[2])
+    )
+    recipe = msgspec.structs.replace(short(full_recipe, epochs=2, rate=1e-9), segment=None)
+    reports = list(run(recipe, tmp_path, CPU, {}))
+    las = {r.dev_las for r in reports if isinstance(r, EpochReport) and r.phase == "label"}
+    assert las == {described[0].scores["dev_las"]}
+    assert described[0].scores["dev_las"] > 0
+
+
+def test_segmenter_that_is_there_is_not_trained_again(
+    full_recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert full_recipe.segment is not None
+    segment = msgspec.structs.replace(full_recipe.segment, epochs=1, steps=5)
+    recipe = msgspec.structs.replace(short(full_recipe), segment=segment)
+    exported: list[tuple[Description, dict[str, bytes]]] = []
+
+    def export(*given: Any) -> None:
+        exported.append((given[2], given[4]))
+        if len(exported) == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("headwise.learn.recipe.export_model", export)
+    with pytest.raises(KeyboardInterrupt):
+        list(run(recipe, tmp_path, CPU, {}))
+    again = list(run(recipe, tmp_path, CPU, {}))
+    assert [type(report) for report in again] == [StartReport]
+    (first, files), (second, other_files) = exported
+    assert first == second
+    assert files == other_files
+    assert set(files) == {"segment.onnx", "segment.json"}
+    assert "dev_words" in first.scores

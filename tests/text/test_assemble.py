@@ -1,0 +1,132 @@
+"""Sentences out of labels: forms, ranges, offsets, and ends by force."""
+
+from collections.abc import Iterator
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from headwise.errors import DataError
+from headwise.text.assemble import assemble
+from headwise.text.expand import Expansions
+from headwise.text.scan import EXPANDS, SENTENCE_END, TOKEN_END, WORD_END, Labelled
+from headwise.text.stream import read_symbols
+from headwise.words.sentence import Sentence
+
+MARKS = {"|": TOKEN_END, "+": WORD_END, "*": TOKEN_END | EXPANDS, "/": TOKEN_END | SENTENCE_END}
+RULES = Expansions({"do": ("de", "o")})
+
+
+def labelled(marked: str, n: int = 3) -> Iterator[Labelled]:
+    """Read `ab|c/`: a mark after a character says what ends there; give n symbols at once."""
+    text = "".join(character for character in marked if character not in MARKS)
+    labels = []
+    for character in marked:
+        if character in MARKS:
+            labels[-1] |= MARKS[character]
+        else:
+            labels.append(0)
+    kept = dict(enumerate(labels))
+    for piece in read_symbols([text]):
+        own = [
+            0 if code in {0x20, 0x2029} else kept[offset]
+            for code, offset in zip(piece.codes.tolist(), piece.offsets.tolist(), strict=True)
+        ]
+        for i in range(0, len(own), n):
+            part = slice(i, i + n)
+            yield Labelled(piece.codes[part], piece.offsets[part], np.array(own[part], np.uint8))
+
+
+def rows(sentence: Sentence) -> list[tuple[str, str, str]]:
+    columns = [line.rstrip("\n").split("\t") for line in sentence.lines if "\t" in line]
+    return [(line[0], line[1], line[9]) for line in columns]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 100])
+def test_a_sentence_in_full(n: int) -> None:
+    first, second = assemble(labelled("We| do+n't|  do*./\n\nNo/", n), RULES)
+    assert first.text == (
+        "# newpar\n"
+        "# sent_id = 1\n"
+        "# text = We don't do.\n"
+        "1\tWe\t_\t_\t_\t_\t_\t_\t_\tTokenRange=0:2\n"
+        "2-3\tdon't\t_\t_\t_\t_\t_\t_\t_\tTokenRange=3:8\n"
+        "2\tdo\t_\t_\t_\t_\t_\t_\t_\tTokenRange=3:5\n"
+        "3\tn't\t_\t_\t_\t_\t_\t_\t_\tTokenRange=5:8\n"
+        "4-5\tdo\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No|TokenRange=10:12\n"
+        "4\tde\t_\t_\t_\t_\t_\t_\t_\t_\n"
+        "5\to\t_\t_\t_\t_\t_\t_\t_\t_\n"
+        "6\t.\t_\t_\t_\t_\t_\t_\t_\tTokenRange=12:13\n"
+        "\n"
+    )
+    assert [word.form for word in first.words] == ["We", "do", "n't", "de", "o", "."]
+    assert first.lines[first.rows[3]].startswith("4\tde\t")
+    assert second.lines[:3] == ("# newpar\n", "# sent_id = 2\n", "# text = No\n")
+
+
+def test_sentences_without_a_space_between() -> None:
+    first, second = assemble(labelled("a/b/"), RULES)
+    assert rows(first) == [("1", "a", "SpaceAfter=No|TokenRange=0:1")]
+    assert second.lines[0] == "# sent_id = 2\n"
+
+
+def test_what_expands_without_a_rule_stays_or_is_cut() -> None:
+    (sentence,) = assemble(labelled("xy* x+y*./"), RULES)
+    assert [row[:2] for row in rows(sentence)] == [
+        *(("1", "xy"), ("2-3", "xy"), ("2", "x"), ("3", "y"), ("4", "."))
+    ]
+
+
+def test_a_token_with_a_space_is_one_word() -> None:
+    (sentence,) = assemble(labelled("a+a b|/"), RULES)
+    assert rows(sentence) == [("1", "aa b", "TokenRange=0:4")]
+
+
+def test_forms_are_normalised_and_offsets_are_not() -> None:
+    (sentence,) = assemble(labelled("e\u0301| e\u0301+x/"), RULES)
+    assert sentence.lines[2] == "# text = \u00e9 \u00e9x\n"
+    assert rows(sentence) == [
+        ("1", "\u00e9", "TokenRange=0:2"),
+        ("2-3", "\u00e9x", "TokenRange=3:6"),
+        ("2", "\u00e9", "TokenRange=3:5"),
+        ("3", "x", "TokenRange=5:6"),
+    ]
+
+
+def test_forms_that_would_merge_are_written_apart() -> None:
+    (sentence,) = assemble(labelled("e|\u0301/"), RULES)
+    assert sentence.lines[2] == "# text = e \u0301\n"
+    assert rows(sentence) == [("1", "e", "TokenRange=0:1"), ("2", "\u0301", "TokenRange=1:2")]
+
+
+@pytest.mark.parametrize("n", [1, 3, 4, 5, 100])
+def test_long_sentences_end_by_force(n: int) -> None:
+    with patch("headwise.text.assemble.MAX_TOKENS", 3):
+        found = list(assemble(labelled("a| b| c| d| e| f| g/ h| i| j/\n\nk/", n), RULES))
+    assert [len(sentence) for sentence in found] == [3, 3, 1, 3, 1]
+    assert [sentence.lines[0] == "# newpar\n" for sentence in found] == [
+        *(True, False, False, False, True)
+    ]
+
+
+@pytest.mark.parametrize("n", [1, 3, 4, 5, 100])
+def test_long_tokens_end_by_force(n: int) -> None:
+    with patch("headwise.text.assemble.MAX_TOKEN_LENGTH", 3):
+        (sentence,) = assemble(labelled("abcdefg| ab c d| efg|hi/", n), RULES)
+    forms = [form for _, form, _ in rows(sentence)]
+    assert forms == ["abc", "def", "g", "ab", "c d", "efg", "hi"]
+
+
+def test_a_line_is_never_cut_but_may_be_refused() -> None:
+    with patch("headwise.text.assemble.MAX_TOKENS", 2):
+        (sentence,) = assemble(labelled("a| b| c/"), RULES, cut=False)
+    assert len(sentence) == 3
+    with (
+        patch("headwise.text.assemble.MAX_LINE_LENGTH", 4),
+        pytest.raises(DataError, match=r"x\.txt: a line of more than 4 .* character 3 on\nhint: "),
+    ):
+        list(assemble(labelled("a/\n\na| b| c| d/"), RULES, cut=False, source="x.txt"))
+
+
+def test_nothing_gives_nothing() -> None:
+    assert list(assemble([], RULES)) == []

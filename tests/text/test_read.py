@@ -1,0 +1,167 @@
+import gzip
+import io
+import lzma
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwise import DataError, Malformed, ModelError, Sentence
+from headwise.text.read import Input, is_conllu, read_any, read_text
+from headwise.text.segmenter import Segmenter
+
+ROW = b"1\tKids\t_\tNOUN\tNNS\t_\t0\troot\t_\t_\n"
+TREEBANK = b"# text = Kids\n" + ROW + b"\n"
+
+
+def read(data: bytes, form: Input = "auto", segmenter: Segmenter | None = None) -> list[Sentence]:
+    found = list(read_any(io.BytesIO(data), form, segmenter))
+    assert all(isinstance(item, Sentence) for item in found)
+    return [item for item in found if isinstance(item, Sentence)]
+
+
+def together(sentences: list[Sentence]) -> bytes:
+    return "".join(sentence.text for sentence in sentences).encode()
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        ROW,
+        TREEBANK,
+        b"\r\n\r\n# a remark\r\n" + ROW.replace(b"\n", b"\r\n"),
+        b"1-2\tdont\t_\t_\t_\t_\t_\t_\t_\t_\n",
+        b"0.1\t_\t_\t_\t_\t_\t_\t_\t_\t_\n",
+        b"# sent_id = 1\n1 Kids\n",
+        b"\xef\xbb\xbf" + TREEBANK,
+        b"",
+        b" \n\t\r\n",
+    ],
+)
+def test_treebanks_are_known_by_their_start(start: bytes) -> None:
+    assert is_conllu(start)
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        b"Kids love candy.",
+        b"# A heading\n\nKids love candy.\n",
+        b"# text\nKids\n",
+        b"1\tKids\n",
+        b"1. First\n",
+        b"a\tb\tc\td\te\tf\tg\th\ti\tj\n",
+        b"\xff\xfe",
+        b"\x0c",
+        b"# only a heading",
+    ],
+)
+def test_text_is_what_is_no_treebank(start: bytes) -> None:
+    assert not is_conllu(start)
+
+
+def test_a_treebank_stays_as_it_is() -> None:
+    for data in (TREEBANK * 3, b"\n\n" + TREEBANK, b"# long " + b"x" * 100_000 + b"\n" + ROW):
+        assert together(read(data)) == data
+        assert together(read(data, "conllu")) == data
+    assert together(read(ROW + b"\n", "conllx")) == ROW + b"\n"
+
+
+def test_every_byte_is_read_once_whatever_auto_looked_at(
+    segmenter: Segmenter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headwise.text.read.SNIFFED_BYTES", 1_000)
+    for text in (b"kids love candy. " * 6_000, b"# no treebank\n" * 100, b"\r" * 999 + b"abc"):
+        assert read(text, "auto", segmenter) == read(text, "text", segmenter)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@given(st.text(st.sampled_from("ab. \n\r\t#é1"), max_size=40), st.integers(1, 7))
+def test_the_size_of_reads_changes_nothing(segmenter: Segmenter, text: str, size: int) -> None:
+    class Slow(io.RawIOBase):
+        def __init__(self) -> None:
+            self.data = io.BytesIO(text.encode())
+
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, buffer: object) -> int:
+            data = self.data.read(size)
+            memoryview(buffer)[: len(data)] = data  # type: ignore[arg-type]
+            return len(data)
+
+    slowly = list(read_any(io.BufferedReader(Slow()), "auto", segmenter))
+    assert slowly == read(text.encode(), "auto", segmenter)
+
+
+def test_a_name_says_conllu(tmp_path: Path, segmenter: Segmenter) -> None:
+    for name, packed in [
+        ("a.conllu", b"kids love"),
+        ("a.conllu.gz", gzip.compress(b"kids love")),
+        ("a.CONLLU.xz", lzma.compress(b"kids love")),
+    ]:
+        path = tmp_path / name
+        path.write_bytes(packed)
+        with pytest.raises(DataError, match=f"{name}:1: 1 columns where 10"):
+            list(read_any(path, "auto", segmenter))
+        assert list(read_any(path, "text", segmenter)) == read(b"kids love", "text", segmenter)
+
+
+def test_packed_text_unpacks(segmenter: Segmenter) -> None:
+    text = "Kids löve candy. ".encode() * 100
+    for packed in (gzip.compress(text), lzma.compress(text)):
+        assert read(packed, "auto", segmenter) == read(text, "auto", segmenter)
+    with pytest.raises(DataError, match="packed data is damaged"):
+        read(gzip.compress(text)[:-20], "auto", segmenter)
+
+
+def test_forms_of_text(segmenter: Segmenter) -> None:
+    text = "a b\nc\n"
+    assert [len(s) for s in read(text.encode(), "tokens")] == [2, 1]
+    assert [len(s) for s in read_text(text, "tokens", None)] == [2, 1]
+    assert list(read_text(text, "lines", segmenter)) == read(text.encode(), "lines", segmenter)
+    assert list(read_text(iter(text), "text", segmenter)) == read(text.encode(), "text", segmenter)
+
+
+@pytest.mark.parametrize("form", ["auto", "text", "lines"])
+def test_without_a_segmenter_text_is_refused(form: Input) -> None:
+    with pytest.raises(ModelError, match="trained without a segmenter") as caught:
+        read(b"Kids love candy.", form)
+    assert caught.value.hint is not None
+    assert "--input tokens" in caught.value.hint
+    assert form == "auto" or not read(b"", "auto")
+
+
+@pytest.mark.parametrize("form", ["auto", "text", "lines", "tokens"])
+@pytest.mark.parametrize("n_before", [0, 5, 65_535, 65_536, 150_000])
+def test_wrong_bytes_have_an_offset(segmenter: Segmenter, form: Input, n_before: int) -> None:
+    stream = io.BytesIO((b"abcdefg\n" * (n_before // 8 + 1))[:n_before] + b"\xc3(")
+    stream.name = "book.txt"
+    with pytest.raises(DataError, match=rf"^book.txt: byte {n_before} \(counting from 0\)"):
+        list(read_any(stream, form, segmenter))
+
+
+def test_text_can_be_unwanted(segmenter: Segmenter) -> None:
+    why = ModelError("no text")
+    assert len(list(read_any(io.BytesIO(TREEBANK), "auto", segmenter, no_text=why))) == 1
+    for form in ("auto", "text", "lines", "tokens"):
+        with pytest.raises(ModelError, match="no text"):
+            list(read_any(io.BytesIO(b"Kids"), form, segmenter, no_text=why))  # type: ignore[arg-type]
+
+
+def test_on_error_is_for_treebanks(segmenter: Segmenter) -> None:
+    first, broken, last = read_any(
+        io.BytesIO(TREEBANK + b"what\n\n" + TREEBANK), "auto", segmenter, "skip"
+    )
+    assert first.text == last.text == TREEBANK.decode()  # type: ignore[union-attr]
+    assert isinstance(broken, Malformed)
+
+
+def test_text_is_read_as_it_comes(segmenter: Segmenter) -> None:
+    def endless() -> Iterator[str]:
+        while True:
+            yield "kids love candy.\n\n"
+
+    assert len(next(read_text(endless(), "text", segmenter)))
