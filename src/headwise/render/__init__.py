@@ -5,8 +5,9 @@ the parser is of each arc. None ends with a line end, and none needs more than t
 functions serve the command line, notebooks and web pages.
 """
 
+from headwise.render.picture import Picture, show
 from headwise.render.records import to_json
 from headwise.render.svg import to_svg
 from headwise.render.terminal import draw
 
-__all__ = ["draw", "to_json", "to_svg"]
+__all__ = ["Picture", "draw", "show", "to_json", "to_svg"]

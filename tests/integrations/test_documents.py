@@ -1,0 +1,195 @@
+"""spaCy's documents as sentences, and parses back onto documents; made-up trees, no model."""
+
+import math
+import random
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from headwise.errors import DataError, ModelError
+from headwise.integrations import documents
+from headwise.integrations.documents import (
+    Stretch,
+    declare_extensions,
+    find_stretches,
+    fit_form,
+    spread_distribution,
+    to_sentence,
+    write,
+)
+from headwise.text.segmenter import read_tokens
+from headwise.words.sentence import Parse, Sentence, sentence_from_tokens
+
+FIXED = settings(max_examples=100, deadline=None, derandomize=True, database=None)
+VOCAB = Vocab()
+declare_extensions()
+
+
+def doc_of(text: str, sent_starts: list[bool | None] | None = None) -> Doc:
+    """Cut at single spaces; a middle dot stands for white space."""
+    words = [word.replace("\N{MIDDLE DOT}", "\n") for word in text.split()]
+    return Doc(VOCAB, words=words, sent_starts=sent_starts)
+
+
+def ending_with(mark: str) -> documents.Segment:
+    """Make a segmenter that ends a sentence after each word with a mark at its end."""
+
+    def segment(chunks: Iterable[str]) -> Iterator[Sentence]:
+        offset, rows = 0, []
+        for word in "".join(chunks).replace("\n", " ").split(" "):
+            if word:
+                rows.append((word, f"TokenRange={offset}:{offset + len(word)}", ()))
+            offset += len(word) + 1
+            if rows and word.endswith(mark):
+                yield sentence_from_tokens(rows)
+                rows = []
+        if rows:
+            yield sentence_from_tokens(rows)
+
+    return segment
+
+
+def bounds(doc: Doc, mark: str = ".", keep: bool = True) -> list[tuple[int, int]]:
+    (stretches,) = find_stretches([doc], ending_with(mark), keep)
+    return [(stretch.start, stretch.end) for stretch in stretches]
+
+
+def test_sentences_are_found_in_the_text_of_all_documents_together() -> None:
+    docs = [doc_of("a b. c d."), doc_of(""), doc_of("· ·"), doc_of("· e. · f")]
+    found = find_stretches(docs, ending_with("."), True)
+    assert found == [
+        [Stretch(0, 2, (0, 1)), Stretch(2, 4, (2, 3))],
+        [],
+        [Stretch(0, 2, ())],
+        [Stretch(0, 3, (1,)), Stretch(3, 4, (3,))],
+    ]
+
+
+def test_what_a_document_says_stands_and_the_rest_is_found() -> None:
+    assert bounds(doc_of("a b. c d", [True, False, False, True])) == [(0, 3), (3, 4)]
+    assert bounds(doc_of("a b. c d", [None, None, False, None])) == [(0, 4)]
+    assert bounds(doc_of("a b. c d", [None, True, None, None])) == [(0, 1), (1, 2), (2, 4)]
+    assert bounds(doc_of("a b. c d", [True, False, False, True]), keep=False) == [(0, 2), (2, 4)]
+
+
+def test_a_sentence_that_starts_inside_a_token_starts_with_the_next() -> None:
+    doc = Doc(VOCAB, words=["a", "b. c", "d", "e"])
+    assert bounds(doc) == [(0, 2), (2, 4)]
+    assert bounds(Doc(VOCAB, words=["a", "b. c"])) == [(0, 2)]
+
+
+def test_without_a_segmenter_the_document_must_say() -> None:
+    with pytest.raises(ModelError, match="sentencizer"):
+        find_stretches([doc_of("a b")], None, True)
+    assert find_stretches([doc_of("a"), doc_of("")], None, True) == [[Stretch(0, 1, (0,))], []]
+    said = doc_of("a b", [True, False])
+    assert find_stretches([said], None, True) == [[Stretch(0, 2, (0, 1))]]
+
+
+def test_a_sentence_too_long_for_its_table_of_arcs_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(documents, "MAX_WORDS", 3)
+    assert bounds(doc_of("a b · c")) == [(0, 4)]
+    with pytest.raises(DataError, match="a sentence of 4 words"):
+        bounds(doc_of("a b c d"))
+
+
+@pytest.mark.parametrize(
+    "token", ["Kids", "caf\u00e9", "cafe\u0301", "a\x00b", "\ufeff", "\u1100\u1161", "\ufffd", "#"]
+)
+def test_forms_are_those_of_the_command_line(token: str) -> None:
+    (sentence,) = read_tokens(token)
+    assert fit_form(token) == sentence.words[0].form
+
+
+def test_white_space_inside_a_token_is_one_space() -> None:
+    assert fit_form("New\t\n York") == "New York"
+
+
+def test_tags_and_forms_go_to_the_parser() -> None:
+    doc = Doc(VOCAB, words=["m", "\n", "x"], pos=["DET", "", ""], tags=["ART", "", ""])
+    doc[0]._.word_form = "dem"
+    words = to_sentence(doc, Stretch(0, 3, (0, 2))).words
+    assert [(word.form, word.upos, word.xpos) for word in words] == [
+        ("dem", "DET", "ART"),
+        ("x", "_", "_"),
+    ]
+
+
+def test_parses_come_back_and_white_space_hangs_on_the_word_before() -> None:
+    doc = doc_of("· a · · b · c")
+    stretches = [Stretch(0, 6, (1, 4)), Stretch(6, 7, (6,))]
+    parses = [
+        Parse((2, 0), ("det", "root"), (math.log(0.25), 0.0), "greedy", ("DET", "?"), ("D", "N")),
+        Parse((0,), ("root",), (1e-9,), "greedy", ("X",), ("F",)),
+    ]
+    write(doc, stretches, parses)
+    assert [token.head.i for token in doc] == [1, 4, 1, 1, 4, 4, 6]
+    assert [token.dep_ for token in doc] == ["dep", "det", "dep", "dep", "root", "dep", "root"]
+    assert [token.pos_ for token in doc] == ["SPACE", "DET", "SPACE", "SPACE", "", "SPACE", "X"]
+    assert [token.tag_ for token in doc] == ["_SP", "D", "_SP", "_SP", "N", "_SP", "F"]
+    probabilities = [token._.head_probability for token in doc]
+    assert probabilities == [None, pytest.approx(0.25), None, None, 1.0, None, 1.0]
+    assert [sentence.text.strip() for sentence in doc.sents] == ["a \n \n b", "c"]
+
+
+def test_tags_that_the_parser_lacks_stay() -> None:
+    doc = Doc(VOCAB, words=["a", "b"], pos=["DET", "NOUN"], tags=["D", "N"])
+    write(doc, [Stretch(0, 2, (0, 1))], [Parse((2, 0), ("det", "root"), (0.0, 0.0), "greedy")])
+    assert [(token.pos_, token.tag_) for token in doc] == [("DET", "D"), ("NOUN", "N")]
+
+
+def test_a_sentence_of_white_space_hangs_on_its_first_token() -> None:
+    doc = doc_of("a · ·")
+    nothing = Parse((), (), (), "greedy")
+    write(
+        doc,
+        [Stretch(0, 1, (0,)), Stretch(1, 3, ())],
+        [Parse((0,), ("root",), (0.0,), "greedy"), nothing],
+    )
+    assert [token.head.i for token in doc] == [0, 1, 1]
+    assert [sentence.start for sentence in doc.sents] == [0, 1]
+
+
+def some_tree(n_words: int, seed: int) -> tuple[int, ...]:
+    """Draw a tree that crosses itself as often as it likes."""
+    rng = random.Random(seed)
+    order = rng.sample(range(1, n_words + 1), n_words)
+    heads = dict(zip(order[1:], order, strict=False)) | {order[0]: 0}
+    for word in order[1:]:
+        if rng.random() < 0.3:
+            heads[word] = order[rng.randrange(order.index(word))]
+    return tuple(heads[word] for word in range(1, n_words + 1))
+
+
+@FIXED
+@given(st.lists(st.tuples(st.integers(1, 60), st.integers(0, 9999)), min_size=1, max_size=4))
+def test_any_trees_survive_in_their_sentences(shapes: list[tuple[int, int]]) -> None:
+    trees = [some_tree(*shape) for shape in shapes]
+    doc = Doc(VOCAB, words=["w"] * sum(map(len, trees)))
+    starts = np.cumsum([0, *map(len, trees)]).tolist()
+    stretches = [
+        Stretch(start, start + len(tree), tuple(range(start, start + len(tree))))
+        for start, tree in zip(starts, trees, strict=False)
+    ]
+    parses = [Parse(tree, ("x",) * len(tree), (0.0,) * len(tree), "greedy") for tree in trees]
+    write(doc, stretches, parses)
+    assert [sentence.start for sentence in doc.sents] == starts[:-1]
+    for start, tree in zip(starts, trees, strict=False):
+        heads = [doc[start + i].head.i for i in range(len(tree))]
+        assert heads == [start + (head - 1 if head else i) for i, head in enumerate(tree)]
+
+
+def test_distributions_are_over_the_tokens_and_root_is_column_0() -> None:
+    chosen = np.array([[1, 0, 0], [0.25, 0.25, 0.5], [0.5, 0.5, 0]], np.float32)
+    with np.errstate(divide="ignore"):
+        spread = spread_distribution(Stretch(3, 6, (3, 5)), np.log(chosen))
+    assert spread.tolist() == [[0.25, 0.25, 0, 0.5], [0, 0, 0, 0], [0.5, 0.5, 0, 0]]
+    nothing = spread_distribution(Stretch(0, 2, ()), np.zeros((1, 1), np.float32))
+    assert nothing.tolist() == [[0, 0, 0], [0, 0, 0]]

@@ -1,0 +1,311 @@
+"""A real spaCy pipeline on real sentences, with the model inside."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import spacy
+from spacy import displacy
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+
+import headwise
+from headwise import ConfigError, DataError, ModelError, Sentence, read_sentences
+from headwise.integrations import documents
+from headwise.integrations.spacy import Component, Settings, Tokenizer
+from headwise.words.sentence import sentence_from_tokens
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "spacy.md").read_text(encoding="utf-8")
+TEXTS = [
+    *("", " ", "Kids", "Kids love candy. So do I!", "\n\nOne.  Two?\n", "😀 \x00 caf\u0065\u0301."),
+    "I can't say\n\nwhy Mr. Smith did that; nor could you, e.g. if you're in the U.S. today.",
+]
+OURS = {"nlp": {"tokenizer": {"@tokenizers": "headwise.Tokenizer.v1", "model": "en"}}}
+
+
+def pipeline(**config: object) -> Language:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("headwise", config=config)
+    return nlp
+
+
+@pytest.fixture(scope="module")
+def nlp() -> Language:
+    return pipeline()
+
+
+@pytest.fixture(scope="module")
+def real_texts(ewt_sentences: list[Sentence]) -> list[str]:
+    found = [re.search(r"# text = (.*)", sentence.text) for sentence in ewt_sentences]
+    return [match[1] for match in found if match]
+
+
+def annotation(doc: Doc) -> list[tuple[object, ...]]:
+    return [
+        (
+            t.text,
+            t.whitespace_,
+            t.head.i,
+            t.dep_,
+            t.pos_,
+            t.tag_,
+            t.is_sent_start,
+            t._.head_probability,
+        )
+        for t in doc
+    ]
+
+
+def test_heads_labels_and_tags_are_those_of_the_command_line(
+    nlp: Language, real_texts: list[str], tmp_path: Path
+) -> None:
+    docs = []
+    for made in map(nlp.make_doc, real_texts):
+        words = [token.text for token in made if not token.is_space]
+        docs.append(Doc(nlp.vocab, words=words, sent_starts=[i == 0 for i in range(len(words))]))
+    path = tmp_path / "tokens.txt"
+    lines = [" ".join(token.text for token in doc) for doc in docs]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    command = [sys.executable, "-m", "headwise", "parse", "--input", "tokens", str(path)]
+    subprocess.run([*command, "-o", str(tmp_path / "out.conllu"), "--quiet"], check=True, cwd=ROOT)
+    parsed = list(read_sentences(tmp_path / "out.conllu"))
+    assert len(parsed) == len(docs) == 100
+    for doc, sentence in zip(nlp.pipe(docs), parsed, strict=True):
+        ours = [(t.text, t.pos_, t.tag_, t.dep_) for t in doc]
+        assert ours == [(w.form, w.upos, w.xpos, w.deprel) for w in sentence.words]
+        heads = [0 if token.head == token else token.head.i + 1 for token in doc]
+        assert heads == [int(word.head) for word in sentence.words]
+
+
+def test_our_tokens_are_those_of_the_parser(real_texts: list[str]) -> None:
+    nlp = spacy.blank("en", config=OURS)
+    nlp.add_pipe("headwise")
+    text = "\n\n".join(real_texts)
+    doc = nlp(text)
+    assert doc.text == text
+    words = [token for token in doc if not token.is_space]
+    found = list(headwise.load().annotate_text(text))
+    expected = [(w.form, w.upos, w.xpos, w.deprel) for sentence, _ in found for w in sentence.words]
+    assert [(t.text, t.pos_, t.tag_, t.dep_) for t in words] == expected
+    assert len(list(doc.sents)) == len(found)
+    probabilities = [np.exp(p) for _, parse in found for p in parse.head_log_probs]
+    assert [t._.head_probability for t in words] == pytest.approx(probabilities)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("config", [{}, OURS], ids=["their tokens", "our tokens"])
+def test_batches_and_threads_change_nothing(
+    threads: int, config: dict[str, object], real_texts: list[str]
+) -> None:
+    nlp = spacy.blank("en", config=config)
+    nlp.add_pipe("headwise", config={"threads": threads, "distributions": threads > 1})
+    texts = [*TEXTS, *real_texts[:40]]
+    one_by_one = [nlp(text) for text in texts]
+    assert [doc.text for doc in one_by_one] == texts
+    for batch_size in (1, 7, 1000):
+        together = nlp.pipe(texts, batch_size=batch_size)
+        assert list(map(annotation, together)) == list(map(annotation, one_by_one))
+
+
+def test_threads_may_share_a_pipeline(nlp: Language, real_texts: list[str]) -> None:
+    expected = [annotation(nlp(text)) for text in real_texts[:30]]
+    with ThreadPoolExecutor(4) as pool:
+        assert [annotation(doc) for doc in pool.map(nlp, real_texts[:30])] == expected
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_every_sentence_is_one_tree(nlp: Language, text: str) -> None:
+    doc = nlp(text)
+    assert doc.text == text
+    for sentence in doc.sents:
+        roots = [token for token in sentence if token.head == token]
+        assert roots == [sentence.root]
+        assert set(sentence.root.subtree) == set(sentence)
+    assert doc.has_annotation("DEP", require_complete=True)
+
+
+def test_a_long_document_is_cut_by_force(nlp: Language) -> None:
+    doc = nlp("and then the dog saw another cat " * 400)
+    assert len(doc) == 2800
+    assert max(map(len, doc.sents)) <= 1000
+
+
+def test_boundaries_of_others_stand_unless_told_otherwise() -> None:
+    for keep, n_sentences in ((True, 3), (False, 2)):
+        nlp = spacy.blank("en")
+        nlp.add_pipe("sentencizer", config={"punct_chars": [",", "."]})
+        nlp.add_pipe("headwise", config={"keep_sentences": keep})
+        doc = nlp("When kids come, they eat. So do I")
+        assert len(list(doc.sents)) == n_sentences
+
+
+def test_tags_of_others_may_be_kept(nlp: Language) -> None:
+    doc = Doc(nlp.vocab, words=["Kids", "love"], pos=["X", ""], tags=["", "Y"])
+    pipeline(keep_tags=True).get_pipe("headwise")(doc)
+    assert [(token.pos_, token.tag_) for token in doc] == [("X", "NNS"), ("VERB", "Y")]
+    nlp.get_pipe("headwise")(doc)
+    assert [(token.pos_, token.tag_) for token in doc] == [("NOUN", "NNS"), ("VERB", "VBP")]
+
+
+def test_distributions_sum_to_one_and_hold_the_chosen_arc() -> None:
+    doc = pipeline(distributions=True)("Kids love candy.  So do\nI!")
+    assert [matrix.shape for matrix in doc._.head_distributions] == [(5, 6), (5, 6)]
+    for sentence, matrix in zip(doc.sents, doc._.head_distributions, strict=True):
+        for token, row in zip(sentence, matrix, strict=True):
+            chosen = row[0 if token.head == token else 1 + token.head.i - sentence.start]
+            assert row.sum() == pytest.approx(0.0 if token.is_space else 1.0, abs=1e-5)
+            assert token.is_space or chosen == pytest.approx(token._.head_probability, abs=1e-6)
+
+
+def test_documents_are_stored_with_their_probabilities(nlp: Language) -> None:
+    doc = nlp("Kids love candy.")
+    stored = DocBin(docs=[doc], store_user_data=True).to_bytes()
+    (again,) = DocBin().from_bytes(stored).get_docs(nlp.vocab)
+    assert annotation(again) == annotation(doc)
+    part = nlp("So do I! Kids love candy.")[4:].as_doc(copy_user_data=True)
+    assert part[0]._.head_probability == doc[0]._.head_probability
+
+
+@pytest.mark.parametrize("config", [{}, OURS], ids=["their tokens", "our tokens"])
+def test_a_saved_pipeline_does_the_same(config: dict[str, object], tmp_path: Path) -> None:
+    nlp = spacy.blank("en", config=config)
+    nlp.add_pipe("headwise", config={"threads": 2})
+    nlp.to_disk(tmp_path / "saved")
+    again = spacy.load(tmp_path / "saved")
+    assert again.get_pipe("headwise").settings == Settings(threads=2)
+    assert annotation(again(TEXTS[-1])) == annotation(nlp(TEXTS[-1]))
+    assert annotation(again.from_bytes(nlp.to_bytes())(TEXTS[-1])) == annotation(nlp(TEXTS[-1]))
+
+
+@pytest.mark.parametrize("config", [{}, OURS], ids=["their tokens", "our tokens"])
+def test_other_processes_load_the_model_themselves(config: dict[str, object]) -> None:
+    from multiprocessing.reduction import ForkingPickler
+
+    nlp = spacy.blank("en", config=config)
+    nlp.add_pipe("headwise")
+    again = ForkingPickler.loads(ForkingPickler.dumps(nlp))
+    assert annotation(again(TEXTS[-1])) == annotation(nlp(TEXTS[-1]))
+
+
+def test_displacy_draws_it(nlp: Language) -> None:
+    picture = displacy.render(nlp("Kids love candy."), style="dep", jupyter=False)
+    assert picture.startswith("<svg")
+    assert all(label in picture for label in ("nsubj", "obj", "NOUN", "VERB", "love"))
+
+
+def test_a_document_that_cannot_be_parsed_is_the_pipelines_to_handle(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    nlp = pipeline()
+    monkeypatch.setattr(documents, "MAX_WORDS", 5)
+    texts = ["Kids love candy.", "Kids love candy and so do all of us.", "So do I!"]
+    with pytest.raises(DataError, match="a sentence of 10 words"):
+        list(nlp.pipe(texts))
+    failed = []
+    nlp.set_error_handler(lambda name, proc, docs, error: failed.append((name, docs[0].text)))
+    assert nlp.get_pipe("headwise").get_error_handler() is not None
+    parsed = list(nlp.pipe(texts))
+    assert [doc.text for doc in parsed] == [texts[0], texts[2]]
+    assert all(doc.has_annotation("DEP") for doc in parsed)
+    assert failed == [("headwise", texts[1])]
+
+
+def test_settings_are_checked() -> None:
+    with pytest.raises(ConfigError, match="threads is 0"):
+        pipeline(threads=0)
+    with pytest.raises(ModelError, match="nowhere"):
+        pipeline(model="nowhere")
+    with pytest.raises(ValueError, match="tempo"):
+        pipeline(tempo="allegro")
+
+
+def test_a_model_that_reads_tags_and_finds_no_words(tiny_run: Path) -> None:
+    nlp = spacy.blank("en")
+    model = str(tiny_run / "model")
+    with pytest.raises(ModelError, match="cannot find words"):
+        Tokenizer(nlp.vocab, model)
+    component = Component("headwise", Settings(model=model))
+    assert component.parser.decode.single_root
+    with pytest.raises(ModelError, match="sentencizer"):
+        component(nlp("Kids love candy."))
+    starts = [True, False, False, False]
+    words = ["Kids", "love", "candy", "."]
+    with pytest.raises(DataError, match="XPOS"):
+        component(Doc(nlp.vocab, words=words, sent_starts=starts))
+    tagged = Doc(nlp.vocab, words=words, sent_starts=starts, tags=["NNS", "VBP", "NN", "."])
+    assert component(tagged).has_annotation("DEP")
+    assert [token.tag_ for token in tagged] == ["NNS", "VBP", "NN", "."]
+    assert not tagged.has_annotation("POS")
+
+
+def test_words_that_a_token_expands_to_are_what_is_parsed() -> None:
+    nlp = pipeline()
+    texts = Doc(nlp.vocab, words=["I", "ca", "n't"], sent_starts=[True, False, False])
+    forms = texts.copy()
+    forms[1]._.word_form = "can"
+    forms[2]._.word_form = "not"
+    plain = Doc(nlp.vocab, words=["I", "can", "not"], sent_starts=[True, False, False])
+    for doc in (texts, forms, plain):
+        nlp.get_pipe("headwise")(doc)
+    probabilities = [[token._.head_probability for token in doc] for doc in (texts, forms, plain)]
+    assert probabilities[1] == probabilities[2] != probabilities[0]
+
+
+def test_a_token_that_expands_becomes_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer = Tokenizer(spacy.blank("de").vocab)
+    rows = [
+        ("Zum", "TokenRange=0:3", (("Zu", "_"), ("dem", "_"))),
+        ("Markt", "SpaceAfter=No|TokenRange=4:9", ()),
+    ]
+    found = SimpleNamespace(segment=lambda text: [sentence_from_tokens(rows)])
+    monkeypatch.setattr(tokenizer, "_segmenter", found)
+    doc = tokenizer("Zum Markt")
+    assert doc.text == "Zum Markt"
+    assert [(token.text, token._.word_form) for token in doc] == [
+        ("Zu", "Zu"),
+        ("m", "dem"),
+        ("Markt", None),
+    ]
+
+
+def test_the_tokenizer_gives_a_document_for_each_text() -> None:
+    nlp = spacy.blank("en")
+    tokenizer = Tokenizer(nlp.vocab)
+    assert [doc.text for doc in tokenizer.pipe(iter(TEXTS), batch_size=2)] == TEXTS
+    assert [sentence.text for sentence in tokenizer(TEXTS[3]).sents] == [
+        "Kids love candy.",
+        "So do I!",
+    ]
+
+
+def test_headwise_itself_does_not_import_spacy() -> None:
+    code = "import sys, headwise; headwise.load(); sys.exit('spacy' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+def snippets() -> Iterator[tuple[str, str | None]]:
+    """Give the Python on the page, with the output shown below it if there is one."""
+    for found in re.finditer(r"```python\n(.*?)```\n(?:\n```\n(.*?)```\n)?", PAGE, re.DOTALL):
+        yield found[1], found[2]
+
+
+@pytest.mark.parametrize(("code", "shown"), list(snippets()))
+def test_the_page_shows_what_happens(code: str, shown: str | None) -> None:
+    printed = StringIO()
+    with redirect_stdout(printed):
+        exec(code, {})
+    assert printed.getvalue() == (shown or "")
+
+
+def test_the_page_has_every_setting() -> None:
+    for name in Settings.__slots__:
+        assert f"| `{name}` |" in PAGE
