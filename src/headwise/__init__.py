@@ -10,6 +10,7 @@
 in `learn` import PyTorch.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from headwise.model.bundle import Bundle
     from headwise.model.scorer import Precision
     from headwise.parser import Parser
+    from headwise.render.picture import Picture
 
 __all__ = [
     "READING_ORDER",
@@ -40,6 +42,7 @@ __all__ = [
     "read_conllu",
     "read_sentences",
     "sentence_from_words",
+    "show",
     "write_conllu",
 ]
 
@@ -61,6 +64,7 @@ READING_ORDER = (
     "render.placing",
     "render.svg",
     "render.stack",
+    "render.picture",
     "render.records",
     "trees.tree",
     "trees.chu_liu_edmonds",
@@ -91,6 +95,19 @@ READING_ORDER = (
     "convert.conll",
     "convert.splits",
     "convert.treebank",
+    "serve.limits",
+    "serve.queue",
+    "serve.models",
+    "serve.metrics",
+    "serve.service",
+    "serve.answers",
+    "serve.api",
+    "serve.forms",
+    "serve.udpipe",
+    "serve.pages",
+    "serve.app",
+    "serve.wire",
+    "serve.server",
     "learn.vectors",
     "learn.inputs",
     "learn.recurrent",
@@ -115,6 +132,9 @@ READING_ORDER = (
     "learn.segment_score",
     "learn.segment",
     "learn.recipe",
+    "integrations.surface",
+    "integrations.documents",
+    "integrations.spacy",
     "cli.terminal",
     "cli.output",
     "cli.parse",
@@ -122,6 +142,7 @@ READING_ORDER = (
     "cli.evaluate",
     "cli.info",
     "cli.convert",
+    "cli.serve",
     "cli.main",
     "__main__",
 )
@@ -155,3 +176,19 @@ def load(
             "pip install 'headwise[train]'",
         ) from error
     return load_torch_parser(bundle, device, decode, keep_tags)
+
+
+def show(
+    what: "Sentence | Iterable[tuple[Sentence, Parse]]",
+    parse: Parse | None = None,
+    *,
+    max_width: float | None = None,
+) -> "Picture":
+    """Draw a sentence, or what `Parser.annotate_text` gives, as a picture for a notebook.
+
+    The last expression of a cell is shown by itself; `save` writes it to a file. Wider sentences
+    shrink to `max_width` pixels.
+    """
+    from headwise.render import picture
+
+    return picture.show(what, parse, max_width=max_width)

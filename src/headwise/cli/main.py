@@ -9,6 +9,7 @@ from headwise.cli.convert import convert
 from headwise.cli.evaluate import evaluate
 from headwise.cli.info import info
 from headwise.cli.parse import parse
+from headwise.cli.serve import serve
 from headwise.cli.train import train
 from headwise.errors import HeadwiseError
 from headwise.version import VERSION
@@ -54,3 +55,4 @@ main.add_command(parse)
 main.add_command(evaluate)
 main.add_command(info)
 main.add_command(convert)
+main.add_command(serve)

@@ -1,0 +1,153 @@
+/**
+ * What the repair changed (Sec. 3.3): the heads chosen word by word (Eq. 8) beside the tree.
+ */
+
+import { arcsOf, formsOf, inWords, percent } from "./arcs.js";
+import { isRightToLeft } from "./cells.js";
+import { element } from "./dom.js";
+import { still } from "./picture.js";
+
+/** @typedef {import("./arcs.js").Sentence} Sentence */
+/** @typedef {import("./layout.js").Arc} Arc */
+
+/** @type {Record<string, string>} */
+const NAMES = { "chu-liu-edmonds": "Chu-Liu-Edmonds", eisner: "Eisner’s algorithm" };
+
+/** @param {Sentence} sentence */
+function nameOf(sentence) {
+  return NAMES[sentence.how ?? ""] ?? sentence.how ?? "";
+}
+
+/**
+ * Find the words whose head the repair changed, by position; empty where nothing was repaired.
+ *
+ * @param {Sentence} sentence
+ * @returns {number[]}
+ */
+export function changedWords(sentence) {
+  const { greedy, how, words } = sentence;
+  if (!how || how === "greedy" || !greedy) return [];
+  return words
+    .map((_, index) => index + 1)
+    .filter((position) => greedy[position - 1] !== words[position - 1].head);
+}
+
+/**
+ * Say which algorithm repaired what, and why.
+ *
+ * @param {Sentence} sentence
+ */
+export function repairInWords(sentence) {
+  const forms = formsOf(sentence);
+  const changed = changedWords(sentence);
+  const name = (/** @type {number | undefined} */ head) =>
+    head ? `“${forms[head - 1]}” (${head})` : "ROOT";
+  const moves = changed.map((position) => {
+    const [from, to] = [sentence.greedy?.[position - 1], sentence.words[position - 1].head];
+    return `“${forms[position - 1]}” (${position}) from ${name(from)} to ${name(to)}`;
+  });
+  const why = fault(sentence.greedy ?? []);
+  const best = sentence.how === "eisner" ? "the best tree without crossing arcs" : "the best tree";
+  return `The heads that the words chose are ${why}. ${nameOf(sentence)} found ${best} and moved ${moves.join("; ")}.`;
+}
+
+/**
+ * Say why heads, from position 1, are not the tree that was asked for.
+ *
+ * @param {number[]} heads
+ */
+function fault(heads) {
+  const reached = (/** @type {number} */ position) => {
+    let [at, steps] = [position, 0];
+    while (at && steps++ <= heads.length) at = heads[at - 1];
+    return at === 0;
+  };
+  if (!heads.every((_, index) => reached(index + 1))) return "no tree: some of them form a circle";
+  const roots = heads.filter((head) => head === 0).length;
+  return roots > 1 ? `no single tree: ${roots} words chose ROOT` : "a tree whose arcs cross";
+}
+
+/**
+ * Show both side by side, or below each other where there is no room.
+ *
+ * @param {Sentence} sentence
+ * @param {HTMLElement} repaired the picture of the tree
+ * @returns {HTMLElement}
+ */
+export function repairView(sentence, repaired) {
+  const changed = changedWords(sentence);
+  const arcs = arcsOf(sentence).map((arc) =>
+    changed.includes(arc.dependent) ? chosenFirst(sentence, arc) : arc,
+  );
+  const words = sentence.words.map((word, index) => ({
+    ...word,
+    head: arcs[index].head,
+    deprel: arcs[index].label,
+  }));
+  const title = "Chosen word by word";
+  const marks = new Map(changed.map((position) => [position, "gone"]));
+  const picture = still(sentence, arcs, marks, `${title}. ${inWords({ ...sentence, words })}`);
+  const greedy = element(
+    "div",
+    {
+      class: "scroll",
+      tabindex: 0,
+      role: "group",
+      "aria-label": title,
+      dir: isRightToLeft(sentence.text) ? "rtl" : null,
+    },
+    picture,
+  );
+  scrollTogether(greedy, repaired);
+  return element(
+    "div",
+    { class: "repair" },
+    element("p", { class: "note" }, repairInWords(sentence)),
+    element(
+      "div",
+      { class: "pair" },
+      figure(greedy, "gone", title),
+      figure(repaired, "new", `Repaired by ${nameOf(sentence)}`),
+    ),
+  );
+}
+
+/**
+ * The arc that the repair took away. Only arcs of the tree have labels, so it has its probability.
+ *
+ * @param {Sentence} sentence
+ * @param {Arc} arc
+ * @returns {Arc}
+ */
+function chosenFirst(sentence, arc) {
+  const head = sentence.greedy?.[arc.dependent - 1] ?? 0;
+  const probability = sentence.distribution?.[arc.dependent - 1][head] ?? null;
+  return { ...arc, head, probability, label: probability === null ? "–" : percent(probability) };
+}
+
+/**
+ * Keep the same words in sight in both.
+ *
+ * @param {HTMLElement} one
+ * @param {HTMLElement} other
+ */
+function scrollTogether(one, other) {
+  one.addEventListener("scroll", () => (other.scrollLeft = one.scrollLeft), { passive: true });
+  other.addEventListener("scroll", () => (one.scrollLeft = other.scrollLeft), { passive: true });
+}
+
+/**
+ * @param {HTMLElement} picture
+ * @param {string} mark
+ * @param {string} title
+ */
+function figure(picture, mark, title) {
+  const made = element(
+    "figure",
+    {},
+    element("figcaption", {}, element("span", { class: `sample ${mark}` }), title),
+    picture,
+  );
+  made.style.setProperty("--width", `${picture.querySelector("svg")?.getAttribute("width")}px`);
+  return made;
+}

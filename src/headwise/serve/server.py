@@ -1,0 +1,111 @@
+"""Listen, and end well: what was accepted is answered before the process goes."""
+
+import copy
+import logging
+import os
+import socket
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import uvicorn
+from starlette.applications import Starlette
+from uvicorn.config import LOGGING_CONFIG
+
+from headwise.config import ServeConfig
+from headwise.errors import ConfigError
+from headwise.serve.app import LOG, make_app
+from headwise.serve.models import Models, load_models
+from headwise.serve.wire import PatientProtocol
+
+SWITCH_SECONDS = 0.0005
+"""How long a thread that parses may keep Python to itself while the event loop waits for it."""
+KEEP_ALIVE_SECONDS = 15
+BACKLOG = 2_048
+"""Connections that the system holds until there is time for them."""
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+HANDED_OVER = "HEADWISE_SERVE"
+"""The variable by which a process tells its children what to serve."""
+MORE_SECONDS = 5
+"""What is left, after the last answer is due, to send it."""
+
+
+def run(
+    config: ServeConfig, models: Sequence[str], processes: int = 1, quiet: bool = False
+) -> None:
+    """Serve models until a signal says stop; several processes share the port, not the models."""
+    loaded = load_models(models)  # before anything listens, so that its errors are said first
+    if processes == 1:
+        _run_here(config, loaded, quiet)
+        return
+    handed = {"config": config, "models": list(models)}
+    os.environ[HANDED_OVER] = msgspec.json.encode(handed).decode()
+    name = f"{__name__}:{make_handed_over_app.__name__}"
+    log = _log_config("WARNING" if quiet else "INFO")
+    uvicorn.run(name, factory=True, workers=processes, log_config=log, **settings_of(config))
+
+
+def _run_here(config: ServeConfig, models: Models, quiet: bool) -> None:
+    bound = _listen(config)
+    sys.setswitchinterval(SWITCH_SECONDS)
+    app = make_app(config, models)
+    settings = uvicorn.Config(app, log_config=_log_config("WARNING"), **settings_of(config))
+    host = f"[{config.host}]" if ":" in config.host else config.host
+    if not quiet:
+        LOG.setLevel(logging.INFO)
+        names = ", ".join(models.parsers)
+        LOG.info("serving %s at http://%s:%d", names, host, bound.getsockname()[1])
+        if not config.token and config.host not in LOOPBACK:
+            LOG.info("without --token, whoever can reach it may ask")
+    uvicorn.Server(settings).run([bound])
+
+
+def _listen(config: ServeConfig) -> socket.socket:
+    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
+    try:
+        return socket.create_server((config.host, config.port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise ConfigError(
+            f"cannot listen on {config.host}, port {config.port}: {error.strerror}",
+            "choose another --port or --host",
+        ) from error
+
+
+def make_handed_over_app() -> Starlette:
+    """Make the application in a process of its own, with the settings of its parent."""
+    handed = msgspec.json.decode(os.environ[HANDED_OVER], type=_HandedOver)
+    sys.setswitchinterval(SWITCH_SECONDS)
+    return make_app(handed.config, load_models(handed.models))
+
+
+class _HandedOver(msgspec.Struct, frozen=True):
+    config: ServeConfig
+    models: list[str]
+
+
+def settings_of(config: ServeConfig) -> dict[str, Any]:
+    """Give what uvicorn must know to serve as we do."""
+    return {
+        "host": config.host,
+        "port": config.port,
+        "http": PatientProtocol,
+        "ws": "none",
+        "lifespan": "on",
+        "access_log": False,
+        "proxy_headers": False,
+        "server_header": False,
+        "limit_concurrency": config.max_connections,
+        "timeout_keep_alive": KEEP_ALIVE_SECONDS,
+        "timeout_graceful_shutdown": round(config.max_seconds) + MORE_SECONDS,
+    }
+
+
+def _log_config(level: str) -> dict[str, Any]:
+    """Log to stderr, in the manner of the other commands."""
+    log: dict[str, Any] = copy.deepcopy(LOGGING_CONFIG)
+    log["formatters"] = {"default": {"format": "headwise: %(message)s"}}
+    log["handlers"] = {"default": log["handlers"]["default"]}
+    ours = {"handlers": ["default"], "level": level, "propagate": False}
+    log["loggers"] = {"uvicorn": ours, "headwise.serve": ours}
+    return log

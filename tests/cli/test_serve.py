@@ -1,0 +1,73 @@
+"""`headwise serve`: its flags, and what it says when it cannot start."""
+
+import builtins
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from headwise.cli.main import main
+from headwise.config import ServeConfig
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def invoke(*arguments: str) -> tuple[int, str]:
+    done = CliRunner().invoke(main, ["serve", *arguments])
+    return done.exit_code, done.output
+
+
+def test_every_setting_has_a_flag_and_a_line_in_the_docs() -> None:
+    code, shown = invoke("--help")
+    assert code == 0
+    assert "Examples:" in shown
+    documented = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    for field in ServeConfig.__struct_fields__:
+        flag = f"--{field.replace('_', '-')}"
+        assert flag in shown
+        assert f"`{flag}`" in documented
+
+
+def test_settings_reach_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    got: list[object] = []
+    monkeypatch.setattr("headwise.serve.server.run", lambda *given: got.extend(given))
+    monkeypatch.setenv("HEADWISE_TOKEN", "secret")
+    code, said = invoke(
+        "-m", "en", "-m", "x=models/de", "--cors", "https://a.b", "--max-words", "5"
+    )
+    assert (code, said) == (0, "")
+    config, models, processes, quiet = got
+    assert config == ServeConfig(token="secret", cors=("https://a.b",), max_words=5)
+    assert (models, processes, quiet) == (("en", "x=models/de"), 1, False)
+
+
+@pytest.mark.parametrize(
+    ("flags", "what"),
+    [
+        (["--port", "70000"], "$.port"),
+        (["--max-words", "0"], "$.max_words"),
+        (["--model", "nowhere"], "nowhere: no model folder"),
+        (["--host", "192.0.2.1"], "cannot listen on 192.0.2.1, port 8080: "),
+    ],
+)
+def test_what_cannot_be_is_one_message(flags: list[str], what: str) -> None:
+    code, said = invoke(*flags)
+    assert code == 1
+    assert what in said
+    assert "hint:" in said
+
+
+def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without(name: str, *rest: object) -> object:
+        if name == "headwise.serve.server":
+            raise ModuleNotFoundError("No module named 'uvicorn'", name="uvicorn")
+        return real(name, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.delitem(sys.modules, "headwise.serve.server", raising=False)
+    monkeypatch.setattr(builtins, "__import__", without)
+    code, said = invoke()
+    assert code == 1
+    assert "pip install 'headwise[serve]'" in said

@@ -1,0 +1,58 @@
+"""Servers in threads, on real sockets, and a scorer that waits."""
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import httpx
+import uvicorn
+
+from headwise.config import ServeConfig
+from headwise.model.scorer import FloatArray, Scorer, Selection
+from headwise.serve.app import make_app
+from headwise.serve.models import Models
+from headwise.serve.server import settings_of
+from headwise.words.encode import Encoded, IntArray
+
+
+@contextmanager
+def serving(config: ServeConfig, models: Models) -> Iterator[httpx.Client]:
+    """Serve in a thread; give a client of it."""
+    app = make_app(config, models)
+    settings = uvicorn.Config(app, log_config=None, **settings_of(config))
+    server = uvicorn.Server(settings)
+    bound = socket.create_server(("127.0.0.1", 0), backlog=512)
+    thread = threading.Thread(target=server.run, args=([bound],))
+    thread.start()
+    try:
+        url = f"http://127.0.0.1:{bound.getsockname()[1]}"
+        with httpx.Client(base_url=url, timeout=30, trust_env=False) as client:
+            yield client
+    finally:
+        server.should_exit = True
+        thread.join(30)
+        assert not thread.is_alive()
+
+
+class Gate:
+    """A scorer that waits until the gate is open."""
+
+    def __init__(self, scorer: Scorer) -> None:
+        self._scorer = scorer
+        self.open = threading.Event()
+
+    def select(self, sentences: Sequence[Encoded]) -> list[Selection]:
+        assert self.open.wait(30)
+        return self._scorer.select(sentences)
+
+    def label(self, selections: Sequence[Selection], heads: Sequence[IntArray]) -> list[FloatArray]:
+        return self._scorer.label(selections, heads)
+
+
+def wait_until(is_so: Callable[[], bool], seconds: float = 10) -> None:
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)

@@ -1,0 +1,105 @@
+"""With the keyboard alone, read aloud, in light and dark, on a phone."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+from serve.page.conftest import PageMaker
+from serve.page.visits import (
+    HEBREW,
+    KIDS,
+    LONG,
+    PHONE,
+    REPAIRED,
+    answer_with,
+    choose_view,
+    parse,
+    word,
+)
+
+
+def press_until(page: Page, key: str, selector: str) -> None:
+    for _ in range(30):
+        page.keyboard.press(key)
+        if page.locator(f"{selector}:focus").count():
+            return
+    raise AssertionError(f"{key} never reached {selector}")
+
+
+def test_keyboard_alone_does_everything(page: Page) -> None:
+    press_until(page, "Tab", "#text")
+    page.keyboard.type("Kids love candy.")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("article")).to_have_count(1)
+    press_until(page, "Tab", '[role="option"]')
+    expect(word(page, 1)).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("heading", name="Which head for “love”?")).to_be_visible()
+    page.keyboard.press("End")
+    expect(word(page, 4)).to_be_focused()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowLeft")
+    expect(word(page, 1)).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator(".distribution")).to_have_count(0)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Which head for “Kids”?")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    press_until(page, "Tab", ".distribution button")
+    page.keyboard.press("Enter")
+    expect(page.locator(".distribution")).to_have_count(0)
+    expect(word(page, 2)).to_be_focused()
+    press_until(page, "Shift+Tab", 'input[name="view"]')
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".matrix")).to_be_visible()
+
+
+def test_tree_is_told_in_words(page: Page) -> None:
+    parse(page, "Kids love candy.")
+    expect(page.get_by_role("article", name="Sentence 1")).to_be_visible()
+    assert (word(page, 1).get_attribute("aria-label") or "").startswith(
+        "Kids, NOUN, nsubj of love, "
+    )
+    assert "Kids: nsubj of love; love: root" in (page.locator("svg desc").text_content() or "")
+    expect(page.get_by_role("status")).to_have_text("Parsed: 1 sentence, 4 words.")
+
+
+def findings(page: Page) -> list[str]:
+    violations = Axe().run(page).response["violations"]
+    return [
+        f"{found['id']} ({found['impact']}): {found['nodes'][0]['html'][:200]}"
+        for found in violations
+        if found["impact"] in ("serious", "critical")
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(scheme: str, open_page: PageMaker) -> None:
+    page = open_page(color_scheme=scheme)
+    assert findings(page) == []
+    page.get_by_role("button", name="Parse", exact=True).click()
+    expect(page.get_by_role("alert")).not_to_be_empty()
+    assert findings(page) == []
+    parse(page, f"{KIDS} {LONG}")
+    word(page, 3).click()
+    assert findings(page) == []
+    answer_with(page, REPAIRED)
+    parse(page, "Eat or be eaten")
+    for view in ("Tree", "Matrix", "Table"):
+        choose_view(page, view)
+        assert findings(page) == []
+
+
+def test_page_itself_never_scrolls_sideways_on_a_phone(open_page: PageMaker) -> None:
+    page = open_page(viewport=PHONE, has_touch=True)
+    too_wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(too_wide) <= 0
+    for text in (LONG, HEBREW, "x" * 900):
+        parse(page, text)
+        for view in ("Matrix", "Table", "Tree"):
+            choose_view(page, view)
+            assert page.evaluate(too_wide) <= 0, (text[:20], view)
+        word(page, 1).click()
+        assert page.evaluate(too_wide) <= 0
+    parse(page, LONG)
+    box = page.locator(".scroll").first
+    assert box.evaluate("box => box.scrollWidth > box.clientWidth")

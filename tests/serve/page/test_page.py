@@ -1,0 +1,237 @@
+"""What a reader does: parse, choose a word, switch views, save, follow a link, meet an error."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+from serve.page.conftest import MAX_BYTES, PageMaker
+from serve.page.visits import (
+    KIDS,
+    LONG,
+    REPAIRED,
+    answer_with,
+    choose_view,
+    once,
+    parse,
+    refuse_once,
+    saved,
+    word,
+)
+
+FIXTURE = Path(__file__).parents[2] / "fixtures" / "ewt-dev-100.conllu"
+
+
+def test_text_becomes_trees(page: Page) -> None:
+    sentences = parse(page, f"{KIDS} So do I.")
+    expect(sentences).to_have_count(2)
+    first = sentences.nth(0)
+    expect(first.locator(".word")).to_have_text(
+        ["Kids", "love", "candy", ",", "and", "every", "word", "selects", "its", "head", "."]
+    )
+    expect(first.locator(".tag").nth(1)).to_have_text("VERB")
+    expect(first.locator(".tree .arc")).to_have_count(11)
+    expect(first.locator(".tree .label", has_text="nsubj")).to_have_count(2)
+    expect(page.locator("#count")).to_have_text("2 sentences, 15 words")
+
+
+def test_control_enter_parses(page: Page) -> None:
+    page.get_by_label("Text or CoNLL-U").fill(KIDS)
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("article")).to_have_count(1)
+
+
+def test_chosen_word_shows_a_distribution_that_sums_to_one(page: Page) -> None:
+    parse(page, "I saw the man with the telescope.")
+    for number in (2, 7):
+        word(page, number).click()
+        rows = page.locator(".distribution tbody tr")
+        shown = [float(row.get_attribute("data-probability") or 0) for row in rows.all()]
+        assert sum(shown) == pytest.approx(1, abs=1e-4)
+        expect(page.locator(".distribution .sum")).to_have_text("1.00")
+        expect(word(page, number)).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".weights .arc").first).to_be_visible()
+    expect(page.locator(".distribution .chosen")).to_contain_text("in the tree")
+    expect(page.locator("#spoken")).to_contain_text("Heads of telescope: ")
+    page.get_by_role("button", name="Close").click()
+    expect(page.locator(".distribution")).to_have_count(0)
+    expect(page.locator(".weights .arc")).to_have_count(0)
+
+
+def test_arc_chooses_its_dependent(page: Page) -> None:
+    parse(page, "Kids love candy.")
+    page.locator(".tree .label", has_text="nsubj").click()
+    expect(page.get_by_role("heading", name="Which head for “Kids”?")).to_be_visible()
+
+
+def test_views_show_the_same_tree(page: Page) -> None:
+    parse(page, "Kids love candy.")
+    choose_view(page, "Matrix")
+    cells = page.locator(".matrix tbody tr").nth(0).locator("td")
+    expect(cells).to_have_count(5)
+    expect(cells.nth(2)).to_have_class("in-tree deep")
+    expect(cells.nth(2)).to_have_attribute("title", re.compile("Kids ← love: .*, in the tree"))
+    choose_view(page, "Table")
+    expect(page.locator("table.words tbody tr").nth(0)).to_contain_text("nsubj")
+    choose_view(page, "Tree")
+    expect(page.locator(".tree .arc")).to_have_count(4)
+
+
+@pytest.mark.parametrize("form", ["text", "conllu"])
+def test_saved_conllu_is_what_the_command_line_writes(
+    form: str, page: Page, tmp_path: Path
+) -> None:
+    start = FIXTURE.read_text(encoding="utf-8").split("\n\n")[:5]
+    given = f"{KIDS}\n\nDon't you? She cannot." if form == "text" else "\n\n".join(start) + "\n\n"
+    path = tmp_path / "input"
+    path.write_text(given, encoding="utf-8")
+    command = [sys.executable, "-m", "headwise", "parse", "--quiet", str(path)]
+    expected = subprocess.run(command, check=True, capture_output=True).stdout
+    parse(page, given)
+    assert saved(page, "Save CoNLL-U") == expected
+
+
+def test_conllu_is_recognised(page: Page) -> None:
+    page.get_by_role("button", name="CoNLL-U", exact=True).click()
+    expect(page.locator(".word")).to_have_text(["Kids", "love", "candy", "."])
+    expect(page.locator("#reads")).to_contain_text("CoNLL-U")
+
+
+def test_examples_show_what_their_names_say(page: Page) -> None:
+    page.get_by_role("button", name="A repaired tree").click()
+    expect(page.locator(".facts", has_text="repaired")).to_be_visible()
+    page.get_by_role("button", name="Uncertain arcs").click()
+    expect(page.locator(".facts", has_text="uncertain arc")).to_be_visible()
+    page.get_by_role("button", name="Two readings").click()
+    expect(page.locator(".tree .arc")).to_have_count(8)
+    word(page, 7).click()
+    expect(page.locator(".weights .arc")).to_have_count(2)
+
+
+@pytest.mark.parametrize("text", [KIDS, LONG])
+def test_link_reproduces_what_is_shown(text: str, open_page: PageMaker) -> None:
+    page = open_page()
+    parse(page, f"{text} So do I.")
+    page.get_by_role("article").nth(1).get_by_role("option").nth(2).click()
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator("#status")).to_have_text("Link copied.")
+    fragment = page.evaluate("navigator.clipboard.readText()").partition("#")[2]
+    assert ("packed=" in fragment) == (text is LONG)
+    other = open_page(f"#{fragment}")
+    chosen = other.get_by_role("article").nth(1).get_by_role("option").nth(2)
+    expect(chosen).to_have_attribute("aria-selected", "true")
+    assert other.locator("#sentences").inner_html() == page.locator("#sentences").inner_html()
+
+
+def test_link_keeps_the_view(open_page: PageMaker) -> None:
+    page = open_page("#view=matrix&decoder=eisner&text=Kids+love+candy.")
+    expect(page.locator(".matrix")).to_be_visible()
+    expect(page.get_by_label("Trees")).to_have_value("eisner")
+
+
+@pytest.mark.parametrize("packed", ["%%%", "AAAA", "7cEBAQAAAICQ_q_uCAoAAAAAAAAAAAA"])
+def test_damaged_link_is_said_to_be_one(packed: str, open_page: PageMaker) -> None:
+    page = open_page(f"#packed={packed}")
+    expect(page.get_by_role("alert")).to_contain_text("This link is damaged")
+
+
+def test_text_that_is_too_long_for_a_link(page: Page) -> None:
+    answer_with(page, REPAIRED)
+    parse(page, " ".join(str(n * 7919 % 104_729) for n in range(9_000)))
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_role("alert")).to_contain_text("too long for a link")
+
+
+def test_too_long_a_text_is_refused_in_words(open_page: PageMaker) -> None:
+    page = open_page(fails=1)
+    page.get_by_label("Text or CoNLL-U").fill("words " * (MAX_BYTES // 6 + 1))
+    page.get_by_role("button", name="Parse", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("50,000 bytes")
+    expect(page.get_by_role("alert")).to_contain_text("in parts")
+
+
+def test_nothing_to_parse(page: Page) -> None:
+    page.get_by_role("button", name="Parse", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("There is no text yet.")
+    expect(page.get_by_label("Text or CoNLL-U")).to_be_focused()
+
+
+def test_busy_server_is_asked_again(open_page: PageMaker) -> None:
+    page = open_page(fails=1)
+    refuse_once(page, "parse", 429, "the queue is full", {"Retry-After": "1"})
+    page.get_by_label("Text or CoNLL-U").fill(KIDS)
+    page.get_by_role("button", name="Parse", exact=True).click()
+    expect(page.locator("#status")).to_have_text("The server is busy. Trying again in 1 s …")
+    expect(page.get_by_role("article")).to_have_count(1)
+
+
+def test_server_that_is_gone_and_comes_back(open_page: PageMaker) -> None:
+    page = open_page(fails=1)
+    once(page, "parse", lambda route: route.abort("connectionrefused"))
+    page.get_by_label("Text or CoNLL-U").fill(KIDS)
+    page.get_by_role("button", name="Parse", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("The server does not answer.")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("article")).to_have_count(1)
+    expect(page.get_by_role("alert")).to_be_empty()
+
+
+def test_token_is_asked_for_and_sent(open_page: PageMaker) -> None:
+    page = open_page(fails=1)
+    refuse_once(page, "parse", 401, "this server asks for a token")
+    page.get_by_label("Text or CoNLL-U").fill(KIDS)
+    page.get_by_role("button", name="Parse", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("This server asks for a token.")
+    page.get_by_label("Access token").fill("secret")
+    with page.expect_request("**/parse") as request:
+        page.get_by_role("button", name="Parse", exact=True).click()
+    assert request.value.headers["authorization"] == "Bearer secret"
+    expect(page.get_by_role("article")).to_have_count(1)
+
+
+def test_token_is_asked_for_when_the_page_opens(open_page: PageMaker) -> None:
+    page = open_page(fails=1)
+    refuse_once(page, "models", 401, "this server asks for a token")
+    page.reload()
+    expect(page.get_by_role("alert")).to_contain_text("This server asks for a token.")
+    page.get_by_label("Access token").fill("secret")
+    with page.expect_request("**/models") as request:
+        page.keyboard.press("Tab")
+    assert request.value.headers["authorization"] == "Bearer secret"
+    expect(page.get_by_role("alert")).to_be_empty()
+
+
+def test_menu_of_models_shows_when_there_are_several(open_page: PageMaker) -> None:
+    page = open_page()
+    expect(page.get_by_label("Model")).to_be_hidden()
+
+    def answer(route: Route) -> None:
+        route.fulfill(json={"models": {"de": [], "en": []}, "default_model": "en"})
+
+    page.route("**/models", answer)
+    page.reload()
+    expect(page.get_by_label("Model")).to_have_value("en")
+
+
+def test_long_texts_come_in_parts(page: Page) -> None:
+    answer_with(page, *[REPAIRED] * 45)
+    sentences = parse(page, "a text")
+    for shown in (20, 40, 45):
+        expect(sentences).to_have_count(shown)
+        if shown < 45:
+            page.get_by_role("button", name="Show more").click()
+    expect(page.get_by_role("button", name="Show more")).to_be_hidden()
+
+
+def test_words_are_shown_and_never_obeyed(page: Page) -> None:
+    attack = '<img/src=x/onerror=alert(1)> "><script>alert(2)</script> \u202eevil\u0007'
+    rows = [[str(n), form, *"_" * 8] for n, form in enumerate(attack.split(), 1)]
+    parse(page, "\n".join("\t".join(row) for row in rows) + "\n\n")
+    for view in ("Tree", "Matrix", "Table"):
+        choose_view(page, view)
+        assert page.locator("#results img, #results script").count() == 0
+    choose_view(page, "Tree")
+    expect(page.locator(".word").nth(0)).to_have_text("<img/src=x/onerror=alert(1)>")
+    expect(page.locator(".word").nth(2)).to_have_text("\ufffdevil\u2407")

@@ -1,0 +1,92 @@
+"""What the tests of the page do again and again."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Locator, Page, Route, expect
+
+KIDS = "Kids love candy, and every word selects its head."
+HEBREW = "הילדים אוהבים ממתקים, וכל מילה בוחרת את הראש שלה."
+LONG = f"{' and'.join([' the very old man saw the girl with the telescope'] * 6).strip()}."
+PHONE = {"width": 390, "height": 800}
+
+REPAIRED: dict[str, Any] = {
+    "text": "Eat or be eaten",
+    "words": [
+        {"id": 1, "form": "Eat", "upos": "VERB", "head": 0, "deprel": "root", "probability": 0.4},
+        {"id": 2, "form": "or", "upos": "CCONJ", "head": 4, "deprel": "cc", "probability": 0.9},
+        {"id": 3, "form": "be", "upos": "AUX", "head": 4, "deprel": "aux", "probability": 0.9},
+        {"id": 4, "form": "eaten", "upos": "VERB", "head": 1, "deprel": "conj", "probability": 0.7},
+    ],
+    "how": "chu-liu-edmonds",
+    "greedy": [4, 4, 4, 1],
+    "distribution": [
+        [0.4, 0.0, 0.0, 0.0, 0.6],
+        [0.0, 0.1, 0.0, 0.0, 0.9],
+        [0.0, 0.1, 0.0, 0.0, 0.9],
+        [0.3, 0.7, 0.0, 0.0, 0.0],
+    ],
+}
+"""The first word and the last chose each other."""
+
+
+def parse(page: Page, text: str) -> Locator:
+    """Parse a text as a reader does; gives the sentences."""
+    page.get_by_label("Text or CoNLL-U").fill(text)
+    page.get_by_role("button", name="Parse", exact=True).click()
+    expect(page.locator("#status")).to_contain_text("Parsed")
+    return page.get_by_role("article")
+
+
+def answer_with(page: Page, *sentences: dict[str, Any]) -> None:
+    """Let the server answer with these sentences, whatever the model would say."""
+    body = json.dumps({"model": "en", "sentences": sentences})
+
+    def answer(route: Route) -> None:
+        route.fulfill(status=200, content_type="application/json", body=body)
+
+    page.route("**/parse", answer)
+
+
+def once(page: Page, path: str, handle: Callable[[Route], None]) -> None:
+    """Handle the next request for a path; those after it reach the server.
+
+    The handler stays: with `times=1` a request that follows at once can be lost while playwright
+    takes the handler away.
+    """
+    is_first = True
+
+    def either(route: Route) -> None:
+        nonlocal is_first
+        was_first, is_first = is_first, False
+        if was_first:
+            handle(route)
+        else:
+            route.continue_()
+
+    page.route(f"**/{path}", either)
+
+
+def refuse_once(
+    page: Page, path: str, status: int, message: str, headers: dict[str, str] | None = None
+) -> None:
+    """Let the server refuse the next request for a path."""
+    body = json.dumps({"error": {"message": message, "hint": None}})
+    once(page, path, lambda route: route.fulfill(status=status, body=body, headers=headers))
+
+
+def choose_view(page: Page, name: str) -> None:
+    page.get_by_role("radio", name=name).check(force=True)
+
+
+def word(page: Page, number: int) -> Locator:
+    return page.locator("#sentences").get_by_role("option").nth(number - 1)
+
+
+def saved(page: Page, button: str) -> bytes:
+    """Press a button that saves a file; gives its bytes."""
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=button).click()
+    return Path(waiting.value.path()).read_bytes()

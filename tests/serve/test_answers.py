@@ -1,0 +1,88 @@
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from headwise import Sentence
+from headwise.parser import Parser
+from headwise.render import to_json
+from headwise.serve import answers
+from headwise.serve.answers import answer_conllu, answer_json
+from headwise.serve.limits import Refusal
+from headwise.serve.models import with_settings
+from headwise.serve.queue import Turn, Work
+
+
+def finish(work: Work) -> tuple[bytes, list[Turn]]:
+    turns = []
+    while True:
+        try:
+            turns.append(next(work))
+        except StopIteration as end:
+            return end.value, turns
+
+
+@pytest.fixture(scope="module")
+def projective(parser: Parser) -> Parser:
+    return with_settings(parser, "eisner", keep_tags=False)
+
+
+@pytest.fixture(scope="module")
+def records(projective: Parser, ewt_sentences: list[Sentence]) -> list[dict[str, Any]]:
+    answer, _ = finish(answer_json("en", ewt_sentences, projective, with_distribution=True))
+    decoded = json.loads(answer)
+    assert decoded["model"] == "en"
+    found: list[dict[str, Any]] = decoded["sentences"]
+    return found
+
+
+def test_records_are_those_of_the_command_line(
+    projective: Parser, ewt_sentences: list[Sentence], records: list[dict[str, Any]]
+) -> None:
+    for record, sentence in zip(records, ewt_sentences, strict=True):
+        (parse,) = projective.parse([sentence])
+        plain = {k: v for k, v in record.items() if k not in ("greedy", "distribution")}
+        assert plain == json.loads(to_json(sentence.with_parse(parse), parse))
+
+
+def test_distributions_sum_to_one_and_say_what_greedy_chose(records: list[dict[str, Any]]) -> None:
+    ways = set()
+    for record in records:
+        n_words = len(record["words"])
+        rows = np.array(record["distribution"])
+        assert rows.shape == (n_words, n_words + 1)
+        np.testing.assert_allclose(rows.sum(axis=1), 1, atol=1e-4)
+        heads = [word["head"] for word in record["words"]]
+        chosen = rows[np.arange(n_words), heads]
+        np.testing.assert_allclose(chosen, [w["probability"] for w in record["words"]], atol=2e-4)
+        ways.add(record["how"])
+        if record["how"] == "greedy":
+            assert "greedy" not in record
+        else:
+            picked = rows[np.arange(n_words), record["greedy"]]
+            np.testing.assert_allclose(picked, rows.max(axis=1), atol=1e-6)
+    assert ways == {"greedy", "eisner"}
+
+
+def test_turns_are_short_and_count_everything(
+    parser: Parser, ewt_sentences: list[Sentence]
+) -> None:
+    _, turns = finish(answer_conllu(ewt_sentences, parser))
+    assert len(turns) > 5
+    assert max(turn.n_words for turn in turns) <= answers.TURN_WORDS
+    assert sum(turn.n_words for turn in turns) == sum(map(len, ewt_sentences))
+    assert sum(turn.n_sentences for turn in turns) == len(ewt_sentences)
+
+
+def test_too_many_probabilities_are_refused(
+    parser: Parser, ewt_sentences: list[Sentence], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answers, "MAX_PROBABILITIES", 500)
+    with pytest.raises(Refusal, match="500 probabilities"):
+        finish(answer_json("en", ewt_sentences, parser, with_distribution=True))
+
+
+def test_nothing_in_nothing_out(parser: Parser) -> None:
+    assert finish(answer_json("en", [], parser, True)) == (b'{"model":"en","sentences":[]}', [])
+    assert finish(answer_conllu([], parser)) == (b"", [])

@@ -1,0 +1,252 @@
+import json
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from headwise.config import ServeConfig
+from headwise.serve import service
+from headwise.serve.api import guess_words
+from headwise.serve.models import Models
+from tests.serve.made_servers import Gate, serving, wait_until
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+TEXT = "Kids love candy, and I don't.\n\nA man saw a hat that was on the table. Really?"
+
+
+def ask(client: httpx.Client, **body: Any) -> httpx.Response:
+    return client.post("/parse", json=body)
+
+
+def command_line(*flags: str, data: str) -> bytes:
+    command = [sys.executable, "-m", "headwise", "parse", "--quiet", *flags]
+    return subprocess.run(command, input=data.encode(), capture_output=True, check=True).stdout
+
+
+def test_text_becomes_trees(client: httpx.Client) -> None:
+    answer = ask(client, text="Kids love candy. So do I.", distribution=True)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "application/json"
+    body = answer.json()
+    assert body["model"] == "en"
+    first, second = body["sentences"]
+    assert first["text"] == "Kids love candy."
+    assert [word["head"] for word in first["words"]] == [2, 0, 2, 2]
+    assert first["words"][0]["deprel"] == "nsubj"
+    assert (second["words"][0]["start"], second["words"][0]["end"]) == (17, 19)
+    assert sum(second["distribution"][0]) == pytest.approx(1, abs=1e-4)
+
+
+def test_conllu_out_is_the_bytes_of_the_command_line(client: httpx.Client) -> None:
+    treebank = (FIXTURES / "ewt-dev-100.conllu").read_text(encoding="utf-8")
+    treebank = treebank[:60_000].rpartition("\n\n")[0] + "\n\n"
+    tokens = [["Kids", "love", "candy"], ["So", "do", "I", "."]]
+    for body, flags, data in (
+        ({"text": TEXT}, ["--input", "text"], TEXT),
+        ({"conllu": treebank}, ["--input", "conllu"], treebank),
+        ({"conllu": treebank, "keep_tags": True, "decoder": "greedy"},
+         ["--keep-tags", "--decoder", "greedy"], treebank),
+        ({"tokens": tokens}, ["--input", "tokens"], "Kids love candy\nSo do I ."),
+    ):  # fmt: skip
+        answer = ask(client, format="conllu", **body)
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+        assert answer.content == command_line(*flags, data=data)
+
+
+def test_blank_lines_and_comments_survive_in_conllu(client: httpx.Client) -> None:
+    data = "\n\n# sent_id = x\n1\tKids\t_\t_\t_\t_\t_\t_\t_\t_\r\n\n\n"
+    answer = ask(client, conllu=data, format="conllu")
+    assert answer.text.startswith("\n\n# sent_id = x\n1\tKids\t_\t")
+    assert answer.text.endswith("\t_\r\n\n\n")
+    assert len(ask(client, conllu=data).json()["sentences"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "what"),
+    [
+        (b"", 400, "no request"),
+        (b"{", 400, "no request"),
+        (b"[]", 400, "no request"),
+        (b"\xff\xfe", 400, "no request"),
+        (b'{"text": "\xff"}', 400, "no request"),
+        (b"[" * 50_000, 400, "no request"),
+        (b'{"text":' + b'{"a":' * 15_000, 400, "no request"),
+        (b'{"text": "\\ud800"}', 400, "no request"),
+        (b'{"text": 1}', 400, "no request"),
+        (b'{"text": "a", "other": 1}', 400, "other"),
+        (b'{"text": "a", "decoder": "best"}', 400, "no request"),
+        (b'{"text": "a", "tokens": [["a"]]}', 400, "only one"),
+        (b"{}", 400, "only one"),
+        (b'{"tokens": [[]]}', 400, "sentence 1 has no tokens"),
+        (b'{"tokens": [["a"], ["b c"]]}', 400, "sentence 2"),
+        (b'{"tokens": [[""]]}', 400, "no token"),
+        (b'{"conllu": "1\\tKids\\n\\n"}', 400, "<request>:1: 2 columns"),
+        (b'{"conllu": "\\ufeff# a\\n"}', 400, "byte order mark"),
+        (b'{"text": "a", "model": "klingon"}', 404, "no model 'klingon'"),
+        (b'{"text": "a", "model": "words-only"}', 400, "cannot find words in raw text"),
+        (b'{"text": "' + b"x" * 200_000 + b'"}', 413, "100,000 bytes"),
+        (b'{"text": "' + b"x" * 500_000 + b'"}', 413, "100,000 bytes"),
+        (b'{"text": "' + b"x" * 300 + b'"}', 413, "100 characters"),
+        (b'{"text": "' + b"a " * 4_000 + b'"}', 413, "words in a"),
+        (b'{"text": "' + b"Hi.\\n\\n" * 200 + b'"}', 413, "150 sentences"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(
+    client: httpx.Client, body: bytes, status: int, what: str
+) -> None:
+    answer = client.post("/parse", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == status, answer.text
+    error = answer.json()["error"]
+    assert what in error["message"]
+    assert set(error) == {"message", "hint"}
+    assert len(answer.content) < 1_000
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"content-type": "text/plain"}, 415),
+        ({"content-type": "application/json; charset=latin-1"}, 415),
+        ({"content-type": "application/json", "content-encoding": "gzip"}, 415),
+        ({"content-type": 'Application/JSON; charset="UTF-8"'}, 200),
+        ({}, 415),
+    ],
+)
+def test_types_of_bodies(client: httpx.Client, headers: dict[str, str], status: int) -> None:
+    answer = client.post("/parse", content=b'{"text": "Hi."}', headers=headers)
+    assert answer.status_code == status, answer.text
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.lists(st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=5), max_size=4))
+def test_every_token_comes_back_or_the_request_is_refused(
+    client: httpx.Client, tokens: list[list[str]]
+) -> None:
+    body = json.dumps({"tokens": tokens})
+    answer = client.post("/parse", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code in (200, 400)
+    if answer.status_code == 200:
+        assert [len(s["words"]) for s in answer.json()["sentences"]] == list(map(len, tokens))
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.text(max_size=80))
+def test_any_text_is_parsed_or_refused(client: httpx.Client, text: str) -> None:
+    body = json.dumps({"text": text, "distribution": True})
+    answer = client.post("/parse", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code in (200, 400)
+
+
+def test_long_lines_weigh_like_many_words() -> None:
+    assert guess_words("") == guess_words("", 0) == 1
+    assert guess_words("a b c d e " * 10) == 21
+    assert guess_words("1\ta\n" * 10, 10) == 11
+    assert guess_words("x" * 4_000_000, 1) == 20_001
+
+
+def test_models_health_metrics(client: httpx.Client) -> None:
+    known = {"en": ["tokenizer", "tagger", "parser"], "words-only": ["tagger", "parser"]}
+    for answer in (client.get("/models"), client.post("/models")):
+        assert answer.json() == {"models": known, "default_model": "en"}
+    assert client.get("/health").json()["status"] == "ok"
+    ask(client, text="Hi.")
+    text = client.get("/metrics").text
+    assert 'path="/parse",status="200"' in text
+    assert "headwise_words_total" in text
+
+
+def test_a_full_queue_answers_429_and_recovers(gate: Gate, gated: Models) -> None:
+    with serving(ServeConfig(max_queue=20, workers=1), gated) as client:
+        answers: list[int] = []
+
+        def send() -> None:
+            answers.append(
+                httpx.post(
+                    f"{str(client.base_url).rstrip('/')}/parse", json={"text": "a b c d " * 5}
+                ).status_code
+            )
+
+        waiting = [threading.Thread(target=send) for _ in range(2)]
+        for thread in waiting:
+            thread.start()
+        wait_until(lambda: client.get("/health").json()["jobs"] == 2)
+        for _ in range(20):
+            refused = ask(client, text="a b c d " * 5)
+            assert refused.status_code == 429
+            assert int(refused.headers["retry-after"]) >= 1
+        gate.open.set()
+        for thread in waiting:
+            thread.join()
+        assert answers == [200, 200]
+        assert ask(client, text="Hi.").status_code == 200
+
+
+def test_an_answer_that_takes_too_long_is_given_up(gate: Gate, gated: Models) -> None:
+    with serving(ServeConfig(max_seconds=1, workers=1), gated) as client:
+        threading.Timer(1.2, gate.open.set).start()
+        answer = ask(client, text="Kids love candy.\n\n" * 400)
+        assert answer.status_code == 503
+        assert "too long" in answer.json()["error"]["message"]
+
+
+def test_work_is_dropped_when_nobody_waits(
+    gate: Gate, gated: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "UNWATCHED", 0.05)
+    with serving(ServeConfig(workers=1), gated) as client:
+        with pytest.raises(httpx.ReadTimeout):
+            client.post("/parse", json={"text": "Kids love candy."}, timeout=0.3)
+        wait_until(lambda: 'status="499"' in client.get("/metrics").text)
+        gate.open.set()
+        wait_until(lambda: client.get("/health").json()["jobs"] == 0)
+
+
+def test_a_slow_answer_is_waited_for(
+    gate: Gate, gated: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "UNWATCHED", 0.05)
+    with serving(ServeConfig(workers=1), gated) as client:
+        threading.Timer(0.3, gate.open.set).start()
+        answer = client.get("/process?tokenizer&parser&data=Kids")
+        assert answer.status_code == 200
+
+
+def test_large_bodies_share_their_room(models: Models) -> None:
+    with serving(ServeConfig(max_bytes=1_000), models) as client:
+        host, port = client.base_url.host, client.base_url.port
+        assert port
+        head = b"POST /parse HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        held = []
+        for _ in range(17):
+            sock = socket.create_connection((host, port))
+            sock.sendall(head + b"Content-Length: 1000\r\n\r\n" + b" " * 999)
+            held.append(sock)
+        statuses: list[bytes] = []
+        for sock in held:
+            sock.setblocking(False)
+        wait_until(lambda: bool(statuses) or _peek(held, statuses))
+        assert statuses == [b"429"]
+        for sock in held:
+            sock.close()
+        assert ask(client, text="Hi.").status_code == 200
+
+
+def _peek(held: list[Any], statuses: list[bytes]) -> bool:
+    for sock in held:
+        try:
+            statuses.append(sock.recv(1_000)[9:12])
+        except BlockingIOError:
+            continue
+    return bool(statuses)

@@ -1,0 +1,63 @@
+from pathlib import Path
+
+import pytest
+
+from headwise.errors import ConfigError, ModelError
+from headwise.model.bundle import MODELS_FOLDER
+from headwise.parser import Parser
+from headwise.serve.limits import Refusal
+from headwise.serve.models import Models, load_models, with_settings
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        (None, "en"),
+        ("", "en"),
+        ("en", "en"),
+        ("english", "en"),
+        ("eng", "en"),
+        ("English-EWT-ud-2.15-241121", "en"),
+        ("words-only", "words-only"),
+        ("words", "words-only"),
+    ],
+)
+def test_a_model_is_found_as_udpipe_finds_it(models: Models, asked: str, found: str) -> None:
+    assert models.choose(asked) == found
+
+
+@pytest.mark.parametrize("asked", ["german", "word", "e", "../en", "-", "x" * 10_000])
+def test_an_unknown_model_is_refused(models: Models, asked: str) -> None:
+    with pytest.raises(Refusal, match="no model") as refusal:
+        models.choose(asked)
+    assert refusal.value.status == 404
+    assert refusal.value.hint == "there are: en, words-only"
+    assert len(refusal.value.what) < 100
+
+
+def test_components(models: Models) -> None:
+    assert models.components() == {
+        "en": ["tokenizer", "tagger", "parser"],
+        "words-only": ["tagger", "parser"],
+    }
+
+
+def test_settings_change_the_trees_and_share_the_network(parser: Parser) -> None:
+    changed = with_settings(parser, "eisner", keep_tags=True)
+    assert changed.scorer is parser.scorer
+    assert (changed.decode.decoder, changed.keep_tags) == ("eisner", True)
+    assert changed.decode.single_root == parser.decode.single_root
+    assert with_settings(parser, None, False).decode == parser.decode
+
+
+def test_names_of_models(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "model").symlink_to(MODELS_FOLDER / "en")
+    loaded = load_models(["en", f"mine={MODELS_FOLDER / 'en'}"])
+    assert list(loaded.parsers) == ["en", "mine"]
+    with pytest.raises(ConfigError, match="already"):
+        load_models(["en", "en"])
+    with pytest.raises(ConfigError, match="no name"):
+        load_models([f"a b={MODELS_FOLDER / 'en'}"])
+    with pytest.raises(ModelError):
+        load_models(["nowhere"])

@@ -1,0 +1,125 @@
+"""A server as a user runs it: a process of its own, ended by a signal."""
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+from headwise.config import ServeConfig
+from headwise.serve.server import HANDED_OVER, make_handed_over_app
+from tests.serve.made_servers import wait_until
+
+TEXT = "Kids love candy, and every word selects its head. "
+
+
+@contextmanager
+def process(*flags: str) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
+    command = [sys.executable, "-m", "headwise", "serve", "--port", "0", *flags]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+        try:
+            assert running.stderr
+            line = running.stderr.readline()
+            found = re.fullmatch(r"headwise: serving en at (http://[0-9.]+:\d+)\n", line)
+            assert found, line + running.stderr.read()
+            yield found[1], running
+        finally:
+            running.kill()
+
+
+def test_sigterm_under_load_loses_no_accepted_request() -> None:
+    with process("--workers", "2") as (url, running):
+        assert running.stderr
+        outcomes: list[object] = []
+
+        def hammer(n_sentences: int) -> None:
+            # A connection each, so that none is cut between two requests.
+            while True:
+                try:
+                    answer = httpx.post(
+                        f"{url}/parse", json={"text": TEXT * n_sentences}, timeout=60
+                    )
+                except httpx.TransportError:  # not accepted any more
+                    return
+                outcomes.append(
+                    (answer.status_code, len(answer.json()["sentences"]) == n_sentences)
+                )
+
+        threads = [threading.Thread(target=hammer, args=(n,)) for n in (1, 1, 5, 100, 300)]
+        for thread in threads:
+            thread.start()
+        wait_until(lambda: len(outcomes) > 10)
+        running.send_signal(signal.SIGTERM)
+        for thread in threads:
+            thread.join(60)
+        said = running.stderr.read()
+        running.wait(30)
+        answered = re.search(r"requests answered: (\d+)", said)
+        assert answered, said
+        assert set(outcomes) == {(200, True)}
+        assert len(outcomes) == int(answered[1])
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(f"{url}/health")
+
+
+def test_an_open_server_is_told_of() -> None:
+    with process("--host", "0.0.0.0") as (url, running):
+        assert running.stderr
+        assert "without --token" in running.stderr.readline()
+        assert httpx.get(f"{url}/health").status_code == 200
+
+
+def test_an_interrupt_ends_it_quietly() -> None:
+    with process() as (url, running):
+        assert httpx.get(f"{url}/health").status_code == 200
+        running.send_signal(signal.SIGINT)
+        assert running.stderr
+        assert running.stderr.read() == "headwise: requests answered: 1\n"
+        assert running.wait(30) == 0
+
+
+def test_several_processes_share_a_port() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "headwise", "serve", "--port", str(port)]
+    with subprocess.Popen(
+        [*command, "--processes", "2", "--workers", "1", "--quiet"],
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        try:
+            url = f"http://127.0.0.1:{port}"
+
+            def is_up() -> bool:
+                try:
+                    return httpx.get(f"{url}/health", timeout=10).status_code == 200
+                except httpx.TransportError:
+                    return False
+
+            wait_until(is_up, 30)
+            answer = httpx.post(f"{url}/parse", json={"text": TEXT}, timeout=30)
+            assert answer.status_code == 200
+            running.send_signal(signal.SIGTERM)
+            assert running.stderr
+            assert "Traceback" not in running.stderr.read()
+        finally:
+            running.terminate()
+            running.wait(30)
+
+
+def test_a_process_serves_what_its_parent_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    handed = {"config": {"max_words": 7, "cors": ["https://a.b"]}, "models": ["en"]}
+    monkeypatch.setenv(HANDED_OVER, json.dumps(handed))
+    interval = sys.getswitchinterval()
+    app = make_handed_over_app()
+    sys.setswitchinterval(interval)
+    assert app.state.service.config == ServeConfig(max_words=7, cors=("https://a.b",))
+    assert list(app.state.service.models.parsers) == ["en"]
+    app.state.service.workers.close()
