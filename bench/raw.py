@@ -3,11 +3,12 @@
     python -m bench.raw udpipe UD_English-EWT runs/raw/en.udpipe
     python -m bench.raw score --udpipe runs/raw en=UD_English-EWT models/de=MIX_German
 
-`udpipe` trains tokeniser, tagger and parser of UDPipe 1 on train, choosing on dev: with its defaults
-(parser: swap system, one root), or with options of its own, `name=value` with semicolons between. `score` puts the text of test together again (a blank line before
-each paragraph), lets each model find sentences, words, tags and trees in it, and scores them by
-udtools, the official scorer, which ignores subtypes of labels. From gold tokens the score is our
-own, with labels in full. UDPipe's row is there when its model lies in the folder that is named.
+`udpipe` trains tokeniser, tagger and parser of UDPipe 1 on train, choosing on dev: with its
+defaults (parser: swap system, one root), or with options of its own, `name=value` with semicolons
+between. `score` puts the text of test together again (a blank line before each paragraph), lets
+each model find sentences, words, tags and trees in it, and scores them by udtools, the official
+scorer, which ignores subtypes of labels. From gold tokens the score is our own, with labels in
+full. UDPipe's row is there when its model lies in the folder that is named.
 """
 
 import argparse

@@ -71,6 +71,7 @@ READING_ORDER = (
     "trees.eisner",
     "trees.decode",
     "model.bundle",
+    "model.session",
     "model.scorer",
     "text.characters",
     "text.stream",

@@ -11,20 +11,15 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
-import onnxruntime as ort
 from numpy.typing import NDArray
 
 from headwise.errors import ModelError
 from headwise.model.bundle import DAMAGED, SELECT, Bundle
+from headwise.model.session import ORT_ERRORS, open_graph
 from headwise.words.encode import Encoded, IntArray
 from headwise.words.pieces import ROOT_PIECE
 from headwise.words.vocab import ROOT
 
-_ORT_ERRORS = tuple(
-    getattr(ort.capi.onnxruntime_pybind11_state, name)
-    for name in ("Fail", "InvalidArgument", "InvalidGraph", "InvalidProtobuf", "NotImplemented")
-)
-"""ONNX Runtime's own exceptions have no common name."""
 FloatArray = NDArray[np.float32]
 Precision = Literal["int8", "float32"]
 BLOCK_BYTES = 4 * 2**20
@@ -84,7 +79,7 @@ class OnnxScorer:
             (labels,) = self.label([selection], [np.zeros(2, np.int32)])
             fits = labels.shape == (1, len(vocab.labels.strings))
             fits = fits and len(selection.tags) == len(vocab.predicted)
-        except (KeyError, ValueError, *_ORT_ERRORS):
+        except (KeyError, ValueError, *ORT_ERRORS):
             fits = False
         if not fits:
             raise self._misfit
@@ -128,16 +123,8 @@ class _Graph:
     """One ONNX graph, ready to run."""
 
     def __init__(self, bundle: Bundle, name: str) -> None:
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        options.enable_cpu_mem_arena = False  # or one long sentence would hold its memory forever
-        options.log_severity_level = 3
-        data = bundle.read(name)
-        try:
-            self._session = ort.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-        except (RuntimeError, ValueError, *_ORT_ERRORS) as error:
-            raise ModelError(f"{bundle.path / name}: ONNX Runtime refuses it: {error}") from error
+        # Without an arena of its own, or one long sentence would hold its memory forever.
+        self._session = open_graph(bundle.read(name), str(bundle.path / name), keeps_memory=False)
         self._names = [node.name for node in self._session.get_inputs()]
 
     def run(self, feed: dict[str, NDArray[Any]]) -> list[FloatArray]:

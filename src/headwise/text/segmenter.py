@@ -15,11 +15,11 @@ from typing import Annotated
 
 import msgspec
 import numpy as np
-import onnxruntime as ort
 from msgspec import Meta
 
 from headwise.errors import ModelError
 from headwise.model.bundle import DAMAGED, Bundle
+from headwise.model.session import ORT_ERRORS, open_graph
 from headwise.text.assemble import assemble
 from headwise.text.characters import MAX_CHARACTERS, PAD, Ids, make_alphabet
 from headwise.text.expand import MAX_KEY, Expansions, Words
@@ -34,11 +34,6 @@ SEGMENT_HINT = "give it CoNLL-U, or one sentence a line with spaces between word
 N_SCORES = 5
 SPACES = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 """What no form may hold."""
-_ORT_ERRORS = tuple(
-    getattr(ort.capi.onnxruntime_pybind11_state, name)
-    for name in ("Fail", "InvalidArgument", "InvalidGraph", "InvalidProtobuf", "NotImplemented")
-)
-"""ONNX Runtime's own exceptions have no common name."""
 
 
 class SegmentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -127,21 +122,14 @@ class _Graph:
     """The network on ONNX Runtime, on one thread."""
 
     def __init__(self, data: bytes, where: str) -> None:
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
         self._where = where
-        try:
-            self._session = ort.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-        except (RuntimeError, ValueError, *_ORT_ERRORS) as error:
-            raise ModelError(f"{where}: ONNX Runtime refuses it: {error}") from error
+        self._session = open_graph(data, where, keeps_memory=True)  # windows have a fixed size
 
     def check(self, ids: Ids) -> None:
         """Try one character, the last of the alphabet: the graph must have room for it."""
         try:
             fits = self(ids).shape == (1, N_SCORES)
-        except (ValueError, *_ORT_ERRORS):
+        except (ValueError, *ORT_ERRORS):
             fits = False
         if not fits:
             raise ModelError(f"{self._where}: the graph does not fit its settings", DAMAGED)
