@@ -3,10 +3,7 @@
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import redirect_stdout
-from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,7 +21,6 @@ from headwise.integrations.spacy import Component, Settings, Tokenizer
 from headwise.words.sentence import sentence_from_tokens
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "spacy.md").read_text(encoding="utf-8")
 TEXTS = [
     *("", " ", "Kids", "Kids love candy. So do I!", "\n\nOne.  Two?\n", "😀 \x00 caf\u0065\u0301."),
     "I can't say\n\nwhy Mr. Smith did that; nor could you, e.g. if you're in the U.S. today.",
@@ -290,22 +286,3 @@ def test_the_tokenizer_gives_a_document_for_each_text() -> None:
 def test_headwise_itself_does_not_import_spacy() -> None:
     code = "import sys, headwise; headwise.load(); sys.exit('spacy' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
-
-
-def snippets() -> Iterator[tuple[str, str | None]]:
-    """Give the Python on the page, with the output shown below it if there is one."""
-    for found in re.finditer(r"```python\n(.*?)```\n(?:\n```\n(.*?)```\n)?", PAGE, re.DOTALL):
-        yield found[1], found[2]
-
-
-@pytest.mark.parametrize(("code", "shown"), list(snippets()))
-def test_the_page_shows_what_happens(code: str, shown: str | None) -> None:
-    printed = StringIO()
-    with redirect_stdout(printed):
-        exec(code, {})
-    assert printed.getvalue() == (shown or "")
-
-
-def test_the_page_has_every_setting() -> None:
-    for name in Settings.__slots__:
-        assert f"| `{name}` |" in PAGE

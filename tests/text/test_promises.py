@@ -12,8 +12,6 @@ from itertools import pairwise
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from udtools import Validator
-from udtools.state import State
 
 import headwise
 from headwise.parser import Parser
@@ -21,6 +19,7 @@ from headwise.render import draw, to_json, to_svg
 from headwise.trees.tree import is_tree
 from headwise.words.encode import heads_array
 from headwise.words.sentence import Parse, Sentence
+from tests.text.referee import incidents
 
 FIXED = settings(max_examples=80, deadline=None, derandomize=True, database=None)
 SCRIPTS = (
@@ -51,18 +50,6 @@ HARD = {
 @cache
 def parser() -> Parser:
     return headwise.load()
-
-
-@cache
-def validator() -> Validator:
-    return Validator(level=1, output=None)
-
-
-def incidents(conllu: str) -> list[str]:
-    """Ask the official validator at the level of the format."""
-    state = State()
-    validator().validate_file_handle(io.StringIO(conllu, newline="\n"), state)
-    return [str(one) for one in state.error_tracker]
 
 
 def parsed(text: str | Iterable[str], threads: int = 1) -> list[tuple[Sentence, Parse]]:

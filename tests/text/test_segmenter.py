@@ -5,7 +5,6 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from itertools import pairwise
 
 import msgspec
@@ -13,14 +12,13 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from udtools import Validator
-from udtools.state import State
 
 from headwise.errors import ModelError
 from headwise.model.bundle import FILE_NAME
 from headwise.text.segmenter import GRAPH, SETTINGS, Segmenter, read_tokens
 from headwise.words.conllu import read_sentences
 from headwise.words.sentence import Sentence
+from tests.text.referee import incidents
 
 FIXED = settings(max_examples=150, deadline=None, derandomize=True, database=None)
 ODD = st.sampled_from(
@@ -43,18 +41,6 @@ HARD = [
 
 def segmented(segmenter: Segmenter, text: str) -> str:
     return "".join(sentence.text for sentence in segmenter.segment(text))
-
-
-@cache
-def validator() -> Validator:
-    return Validator(level=1, output=None)
-
-
-def incidents(conllu: str) -> list[str]:
-    """Ask the official validator at the level of the format."""
-    state = State()
-    validator().validate_file_handle(io.StringIO(conllu, newline="\n"), state)
-    return [str(one) for one in state.error_tracker]
 
 
 def ranges(sentence: Sentence) -> list[tuple[str, int, int]]:
