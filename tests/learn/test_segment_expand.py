@@ -28,6 +28,12 @@ def test_case_that_no_rule_gives_is_kept() -> None:
     assert rules.expand("d'Arc") == ("de", "Arc")
 
 
+def test_capitals_are_measured_against_the_words_of_the_small_form() -> None:
+    rules = learn_expansions([sentence(("B", ("A", "a")), ("b", ("A", "A")))])
+    assert rules.expand("B") == ("A", "a")
+    assert rules.expand("b") == ("A", "A")
+
+
 def test_rules_carry_over_to_unseen_tokens() -> None:
     rules = learn_expansions([sentence(("fazê-lo", ("fazer", "lo")), ("dizê-lo", ("dizer", "lo")))])
     assert rules.expand("vê-lo") == ("ver", "lo")

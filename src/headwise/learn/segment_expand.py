@@ -30,9 +30,10 @@ def learn_expansions(sentences: Iterable[GoldSentence]) -> Expansions:
                 exact[token.form][token.words] += 1
                 lower[token.form.lower()][tuple(word.lower() for word in token.words)] += 1
     whole = _most_frequent(lower)
-    for form, words in _most_frequent(exact).items():
-        if in_case_of(form, whole[form.lower()]) != words:
-            whole[form] = words
+    as_seen = _most_frequent(exact)
+    for form in sorted(as_seen, key=lambda form: form != form.lower()):
+        if in_case_of(form, whole[form.lower()]) != as_seen[form]:
+            whole[form] = as_seen[form]
     seen = [(form, words) for form, counts in sorted(lower.items()) for words in counts]
     return Expansions(whole, _rules(seen), _beginnings(seen))
 
