@@ -26,7 +26,7 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 test: $(STAMP)
-	$(BIN)/python -m pytest --cov --cov-report=term-missing:skip-covered --cov-report=json:.cache/coverage.json
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --cov --cov-report=term-missing:skip-covered --cov-report=json:.cache/coverage.json
 	$(BIN)/python tests/coverage_bars.py .cache/coverage.json
 
 wheel: $(STAMP)

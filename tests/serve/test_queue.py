@@ -1,4 +1,5 @@
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -6,13 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.serve.limits import Refusal
-from headwise.serve.queue import Turn, Work, Workers
+from headwise.serve.queue import TURN_SECONDS, Turn, Work, Workers
 
 
-def work(name: str, sizes: list[int], log: list[str] | None = None) -> Work:
+def work(name: str, sizes: list[int], log: list[str] | None = None, seconds: float = 0.0) -> Work:
     for n_words in sizes:
         if log is not None:
             log.append(name)
+        time.sleep(seconds)
         yield Turn(1, n_words, 0)
     return name.encode()
 
@@ -33,11 +35,24 @@ def workers() -> Iterator[Workers]:
 def test_a_small_request_waits_for_one_turn_of_a_big_one(workers: Workers) -> None:
     event, log = threading.Event(), []
     first = workers.submit(blocked(event), 1, 10)
-    big = workers.submit(work("big", [10] * 5, log), 50, 10)
+    big = workers.submit(work("big", [10] * 5, log, TURN_SECONDS), 50, 10)
     small = workers.submit(work("small", [1], log), 1, 10)
     event.set()
     assert [first.result(5), small.result(5), big.result(5)] == [b"blocked", b"small", b"big"]
     assert log == ["big", "small", "big", "big", "big", "big"]
+
+
+def test_short_steps_are_done_in_one_turn(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headwise.serve.queue.TURN_SECONDS", 60.0)  # on a busy machine too
+    event, log = threading.Event(), []
+    first = workers.submit(blocked(event), 1, 10)
+    quick = workers.submit(work("quick", [1, 1], log), 2, 10)
+    other = workers.submit(work("other", [1, 1], log), 2, 10)
+    event.set()
+    assert [first.result(5), quick.result(5), other.result(5)] == [b"blocked", b"quick", b"other"]
+    assert log == ["quick", "quick", "other", "other"]
 
 
 def test_what_does_not_fit_is_told_when_to_come_back(workers: Workers) -> None:

@@ -1,8 +1,9 @@
 """Work in turns: a big request goes to the back of the queue after each of its turns.
 
-A piece of work is a generator: each `next` is one turn, some sentences long, and its return value
-the answer. So a small request waits for one turn of each request before it, never for the whole of
-a big one. How much may wait is bounded in words.
+A piece of work is a generator: each `next` parses some sentences, and its return value is the
+answer. A turn is one such step, or several short ones. So a small request waits for one turn of
+each request before it, never for the whole of a big one, and is itself done in a single turn. How
+much may wait is bounded in words.
 """
 
 import math
@@ -17,8 +18,10 @@ from headwise.serve.limits import Refusal, soon
 
 LONGEST_WAIT = 60
 """Seconds after which whoever was turned away is asked to come back at the latest."""
+TURN_SECONDS = 0.01
+"""A turn goes on for as long: going to the back of the queue costs a switch between threads."""
 _FADING = 0.9
-"""Weight of what is known of the speed against the newest turn."""
+"""Weight of what is known of the speed against the newest step."""
 
 
 class Turn(NamedTuple):
@@ -103,14 +106,22 @@ class Workers:
             self._end(job, error=Refusal(503, "it took too long", "send less at a time", soon()))
             return
         try:
-            turn = next(job.work)
+            self._step_until(job, started + TURN_SECONDS)
         except StopIteration as end:
             self._end(job, result=end.value)
         except Exception as error:
             self._end(job, error=error)
         else:
-            self._count(job, turn, time.monotonic() - started)
             self._pool.submit(self._take_turn, job)
+
+    def _step_until(self, job: _Job, end: float) -> None:
+        now = time.monotonic()
+        while True:
+            step, before = next(job.work), now
+            now = time.monotonic()
+            self._count(job, step, now - before)
+            if now >= end:
+                return
 
     def _count(self, job: _Job, turn: Turn, seconds: float) -> None:
         with self._changed:
