@@ -153,11 +153,11 @@ def test_dropout_is_fresh_and_only_in_training() -> None:
 
 
 def test_long_sentences_are_scored_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = network()
+    made = network(ModelConfig(representation="pei", word_size=5, tag_size=3, hidden_size=4))
     given, lengths = ids([2, 3, 4, 5, 6, 7, 3, 4, 5])
     with torch.no_grad():
         whole = made(given, lengths)[0]
-        monkeypatch.setattr("headwise.learn.network.PAIR_BYTES", 4 * 9 * 8 * 2)
+        monkeypatch.setattr("headwise.learn.pei.PAIR_BYTES", 4 * 9 * 8 * 2)
         blocks = made(given, lengths)[0]
     torch.testing.assert_close(whole, blocks)
 

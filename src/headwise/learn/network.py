@@ -12,9 +12,6 @@ from headwise.learn.select import AdditiveSelector, head_log_probs
 from headwise.learn.tag import Tagger
 from headwise.words.vocab import Vocab
 
-PAIR_BYTES = 2**30
-"""Size of the largest array of word pairs when no gradient is kept."""
-
 
 class Network(nn.Module):
     """Words and tags in; head distributions and label distributions out."""
@@ -45,20 +42,8 @@ class Network(nn.Module):
         states = self.represent(inputs, lengths)
         heads, dependents = self.select.project(states)
         rows = torch.arange(ids.words.shape[1], device=ids.words.device)
-        if torch.is_grad_enabled():
-            scores = self.select(dependents, heads, rows)
-        else:
-            scores = self._score_in_blocks(dependents, heads, rows)
+        scores = self.select.score(dependents, heads, rows)
         return head_log_probs(scores, lengths), states, inputs
-
-    def _score_in_blocks(self, dependents: Tensor, heads: Tensor, rows: Tensor) -> Tensor:
-        """Score all pairs without an array of more than PAIR_BYTES."""
-        n_rows = max(1, PAIR_BYTES // (4 * heads.numel()))
-        blocks = [
-            self.select(dependents[:, start : start + n_rows], heads, rows[start : start + n_rows])
-            for start in range(0, len(rows), n_rows)
-        ]
-        return torch.cat(blocks, dim=1)
 
     def set_dropout(self, train: TrainConfig, label: LabelConfig) -> None:
         """Set the shares that are dropped in training; none is at parse time."""

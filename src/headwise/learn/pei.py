@@ -16,6 +16,8 @@ N_AROUND = 2
 """Words on each side that a window shows."""
 MAX_DISTANCE = 50
 """Larger distances share a row."""
+PAIR_BYTES = 2**30
+"""Size of the largest array of word pairs when no gradient is kept."""
 
 
 class Window(nn.Module):
@@ -69,6 +71,14 @@ class PeiSelector(nn.Module):
             self._score_side(side, dependents, heads, distance) for side in (0, 1)
         )  # [B, n, N+1]
         return torch.where(offset < 0, left, right)
+
+    def score(self, dependents: Tensor, heads: Tensor, rows: Tensor) -> Tensor:
+        """Do as `forward` does; where no gradient is kept, in blocks of rows."""
+        if torch.is_grad_enabled():
+            return self(dependents, heads, rows)  # type: ignore[no-any-return]
+        n_rows = max(1, PAIR_BYTES // (4 * heads.numel()))
+        blocks = [slice(start, start + n_rows) for start in range(0, len(rows), n_rows)]
+        return torch.cat([self(dependents[:, b], heads, rows[b]) for b in blocks], dim=1)
 
     def _score_side(self, side: int, dependents: Tensor, heads: Tensor, distance: Tensor) -> Tensor:
         size = self.v.shape[1]

@@ -12,14 +12,12 @@ what remains of a step are two functions of arrays that a GPU compiles into one 
 hold it to `nn.LSTM` without dropout and to finite differences with it.
 """
 
-from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import torch
 from torch import Tensor
 
-Cell = Callable[..., tuple[Tensor, ...]]
+from headwise.learn.fused import fused
 
 
 def run_layer(projected: Tensor, bias: Tensor, recurrent: Tensor, keep: Tensor) -> Tensor:
@@ -43,7 +41,7 @@ class _Layer(torch.autograd.Function):
         ctx: Any, projected: Tensor, bias: Tensor, recurrent: Tensor, keep: Tensor
     ) -> Tensor:
         """Step through the sentence and keep what the gradient needs."""
-        step = _on(projected.device, _step)
+        step = fused(projected.device, _step)
         projected = projected + bias[:, None]
         n_steps, n_directions, n_sentences, _ = projected.shape
         d = recurrent.shape[1]
@@ -66,7 +64,7 @@ class _Layer(torch.autograd.Function):
         So is that of the biases: a plain sum over so many steps is not the same each time on a GPU.
         """
         gates, cells, hidden, recurrent, keep = ctx.saved_tensors
-        step_back = _on(gates.device, _step_back)
+        step_back = fused(gates.device, _step_back)
         to_hidden = recurrent.transpose(1, 2)  # [g, 4d, d]
         from_later = torch.zeros_like(hidden[0])
         from_cell = torch.zeros_like(cells[0])
@@ -118,14 +116,3 @@ def _step_back(
         dim=-1,
     )
     return summed, inner * f
-
-
-def _on(device: torch.device, function: Cell) -> Cell:
-    """Compile a function of arrays into one kernel on a GPU; on a CPU it runs as it stands."""
-    return _compiled(function) if device.type == "cuda" else function
-
-
-@cache
-def _compiled(function: Cell) -> Cell:
-    compiled: Cell = torch.compile(function, dynamic=True)
-    return compiled

@@ -8,6 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from headwise.learn.pairs import pair_scores
+
 
 class AdditiveSelector(nn.Module):
     """g(a_j, a_i) = v_a . tanh(U_a a_j + W_a a_i), Eq. 6."""
@@ -31,6 +33,10 @@ class AdditiveSelector(nn.Module):
         pairs = torch.tanh(dependents[:, :, None] + heads[:, None, :])  # [B, n, N+1, k]
         scores: Tensor = self.v_a(pairs).squeeze(-1)
         return scores
+
+    def score(self, dependents: Tensor, heads: Tensor, rows: Tensor) -> Tensor:
+        """Do as `forward` does, which is the form to export, without an array of pairs."""
+        return pair_scores(dependents, heads, self.v_a.weight[0])
 
 
 def head_log_probs(scores: Tensor, lengths: Tensor | None) -> Tensor:
