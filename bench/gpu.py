@@ -1,0 +1,196 @@
+"""A GPU at work: training, memory of the pair scorer, parsing, and how long it idles.
+
+    python -m bench.gpu --data UD_English-EWT
+    python -m bench.gpu --data UD_English-EWT --model runs/paper-ewt-1/model --processes 1 4 8
+
+Without `--model`, the model that the training here makes is the one that parses. Printed are:
+seconds and words a second of 15 epochs by Adam with the paper's recipe, each scored on dev, and of
+the start before them; the memory that the pair scorer takes at several lengths; words a second of
+the network alone and, from CoNLL-U in memory to CoNLL-U in memory, of several processes that share
+the GPU. `--json` keeps the figures. Nothing else should run on the machine.
+"""
+
+import argparse
+import io
+import itertools
+import json
+import multiprocessing
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+
+import torch
+
+import headwise
+from headwise.config import read_recipe
+from headwise.learn.checkpoint import EpochReport
+from headwise.learn.inputs import Ids
+from headwise.learn.loop import Device, StartReport
+from headwise.learn.pairs import pair_scores
+from headwise.learn.recipe import run
+from headwise.learn.scorer import batches_by_length, describe_device, load_network, pick_device
+from headwise.learn.treebank import to_device
+from headwise.model.bundle import load_bundle
+from headwise.words.conllu import as_bytes, read_stream
+from headwise.words.encode import encode, make_batch
+from headwise.words.sentence import Sentence
+
+CONFIG = Path("configs/paper-ewt.toml")
+LENGTHS = (50, 100, 200, 400)
+N_TIMES = 5
+
+
+@contextmanager
+def watching(device: torch.device, idle: dict[str, float], what: str) -> Iterator[None]:
+    """Sample how busy the GPU is, ten times a second; keep the share of time that it idles."""
+    if device.type != "cuda":
+        yield
+        return
+    query = ["nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits"]
+    process = subprocess.Popen([*query, "-lms", "100"], stdout=subprocess.PIPE, text=True)
+    seen: list[float] = []
+    assert process.stdout
+    lines = process.stdout
+    reader = threading.Thread(target=lambda: seen.extend(float(line) for line in lines))
+    reader.start()
+    try:
+        yield
+    finally:
+        process.terminate()
+        reader.join()
+        idle[what] = 1 - sum(seen) / (100 * max(1, len(seen)))
+
+
+def train(given: argparse.Namespace, device: torch.device, folder: Path) -> dict[str, float]:
+    """Train by the paper's recipe for 15 epochs of Adam, each scored on dev."""
+    paths = {f"data.{name}": str(given.data / f"{name}.conllu.xz") for name in ("train", "dev")}
+    n_epochs = f"train.adam_epochs={given.epochs}"
+    settings = (n_epochs, f"train.patience={given.epochs}", "train.sgd_epochs=0", "label.epochs=0")
+    recipe = read_recipe(CONFIG, (*settings, *given.set), paths)
+    started = time.perf_counter()
+    times: list[float] = []
+    n_words = 0
+    for report in run(recipe, folder, Device(device, given.precision), {}):
+        if isinstance(report, StartReport):
+            n_words = report.n_words
+            times.append(time.perf_counter())
+        elif isinstance(report, EpochReport):
+            times.append(time.perf_counter())
+    epochs = sorted(after - before for before, after in itertools.pairwise(times))
+    return {
+        "start": times[0] - started,
+        "epochs": times[-1] - times[0],
+        "epoch": epochs[len(epochs) // 2],
+        "words_per_second": n_words / epochs[len(epochs) // 2],
+    }
+
+
+def pair_memory(device: torch.device) -> dict[str, float]:
+    """Measure what scoring pairs of 8 sentences takes, forward and backward, beside its factors."""
+    taken = {}
+    for n in LENGTHS:
+        factors = [torch.randn(8, n, 600, device=device, requires_grad=True) for _ in range(2)]
+        factors.append(torch.randn(600, device=device, requires_grad=True))
+        torch.autograd.grad(pair_scores(*factors).sum(), factors)  # compiles
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        torch.autograd.grad(pair_scores(*factors).sum(), factors)
+        taken[str(n)] = (torch.cuda.max_memory_allocated() - before) / 2**20
+    return taken
+
+
+def network_alone(model: Path, parsed: list[Sentence], device: torch.device) -> float:
+    """Run the network over batches that are on the device already: words a second."""
+    bundle = load_bundle(model)
+    network = load_network(bundle, device)
+    sentences = [encode(sentence, bundle.vocab) for sentence in parsed]
+    batches = []
+    for numbers in batches_by_length([len(s) for s in sentences]):
+        batch = make_batch([sentences[i] for i in numbers])
+        columns = (batch.words, batch.tags, batch.pieces, batch.vectors, batch.lengths)
+        *ids, lengths = to_device(device, *columns)
+        batches.append((Ids(*ids), lengths))
+    seconds = []
+    for _ in range(N_TIMES):
+        started = time.perf_counter()
+        with torch.inference_mode():
+            for ids_there, lengths in batches:
+                network(ids_there, lengths)
+        if device.type == "cuda":
+            torch.cuda.synchronize()
+        seconds.append(time.perf_counter() - started)
+    return sum(len(s) - 1 for s in sentences) / min(seconds)
+
+
+def parse_there(model: str, device: str, data: bytes, barrier: Barrier) -> None:
+    """Parse a copy of the data in memory, when all others are ready too."""
+    parser = headwise.load(model, device=device)
+    for _ in range(2):
+        barrier.wait(300)
+        sentences = read_stream(io.BytesIO(data), "test", "conllu", "raise")
+        b"".join(as_bytes(sentence) for sentence, _ in parser.annotate(sentences))
+        barrier.wait(300)
+
+
+def end_to_end(model: Path, device: str, data: bytes, n_processes: int, n_words: int) -> float:
+    """Let processes parse a copy each: words a second of all; the first time warms up."""
+    context = multiprocessing.get_context("spawn")
+    barrier = context.Barrier(n_processes + 1)
+    given = (str(model), device, data, barrier)
+    workers = [context.Process(target=parse_there, args=given) for _ in range(n_processes)]
+    for worker in workers:
+        worker.start()
+    for _ in range(2):
+        barrier.wait(300)
+        started = time.perf_counter()
+        barrier.wait(300)
+        seconds = time.perf_counter() - started
+    for worker in workers:
+        worker.join()
+    return n_processes * n_words / seconds
+
+
+def main() -> None:
+    """Print the figures."""
+    options = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
+    options.add_argument("--data", type=Path, required=True, help="folder of the treebank")
+    options.add_argument("--model", type=Path, help="model with weights that parses")
+    options.add_argument("--device", default="cuda")
+    options.add_argument("--precision", choices=("float32", "bfloat16"), default="float32")
+    options.add_argument("--epochs", type=int, default=15)
+    options.add_argument("--processes", type=int, nargs="+", default=[1, 4, 8])
+    options.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE")
+    options.add_argument("--json", type=Path)
+    given = options.parse_args()
+    device = pick_device(given.device)
+    figures: dict[str, object] = {"machine": describe_device(device), "command": sys.argv[1:]}
+    idle: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        with watching(device, idle, "training"):
+            figures["training"] = train(given, device, Path(folder))
+        if device.type == "cuda":
+            figures["pair_memory_mib"] = pair_memory(device)
+        model = given.model or Path(folder) / "model"
+        sentences = list(headwise.read_sentences(str(given.data / "test.conllu.xz")))
+        n_words = sum(map(len, sentences))
+        data = b"".join(map(as_bytes, sentences))
+        figures["network_words_per_second"] = network_alone(model, sentences, device)
+        for n in given.processes:
+            with watching(device, idle, f"parsing, {n} processes"):
+                speed = end_to_end(model, given.device, data, n, n_words)
+            figures[f"end_to_end_words_per_second_{n}"] = speed
+    figures["idle"] = idle
+    text = json.dumps(figures, indent=1)
+    print(text)
+    if given.json:
+        given.json.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
