@@ -52,17 +52,18 @@ class TorchScorer:
         self._network.eval()
         if not selections:
             return []
+        starts = np.cumsum([0, *(len(chosen) for chosen in heads[:-1])])
+        words = [np.arange(1, len(chosen)) for chosen in heads]
+        arcs = (
+            np.concatenate([start + numbers for start, numbers in zip(starts, column, strict=True)])
+            for column in (words, [chosen[1:] for chosen in heads])
+        )
         with torch.inference_mode():
-            arcs = [
-                arc_features(
-                    selection.features[0],
-                    selection.features[1],
-                    torch.arange(1, len(chosen), device=self._device),
-                    torch.as_tensor(chosen[1:], device=self._device).long(),
-                )
-                for selection, chosen in zip(selections, heads, strict=True)
-            ]
-            log_probs = self._network.label(torch.cat(arcs)).cpu().numpy()
+            states, inputs = (
+                torch.cat([selection.features[part] for selection in selections]) for part in (0, 1)
+            )
+            features = arc_features(states, inputs, *to_device(self._device, *arcs))
+            log_probs = self._network.label(features).cpu().numpy()
         ends = np.cumsum([len(chosen) - 1 for chosen in heads])
         return np.split(log_probs, ends[:-1])
 
