@@ -120,6 +120,7 @@ READING_ORDER = (
     "learn.label",
     "learn.tag",
     "learn.network",
+    "learn.distributed",
     "learn.data",
     "learn.treebank",
     "learn.scorer",

@@ -1,8 +1,11 @@
 """`headwise train`."""
 
+import os
 import shlex
 import sys
 import time
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +17,9 @@ from headwise.errors import ConfigError
 from headwise.version import VERSION
 
 if TYPE_CHECKING:
+    from headwise.learn.distributed import Launch
     from headwise.learn.loop import StartReport, StepReport
+    from headwise.learn.recipe import Report
     from headwise.learn.segment import SegmentReport
 
 
@@ -22,6 +27,7 @@ if TYPE_CHECKING:
     epilog=examples(
         "headwise train configs/paper-ewt.toml --train train.conllu.xz --dev dev.conllu.xz",
         "headwise train configs/paper-ewt.toml --set model.hidden_size=150 --out runs/small",
+        "torchrun --nproc-per-node 2 -m headwise train configs/paper-ewt.toml --train ...",
     )
 )
 @click.argument("config", type=click.Path(path_type=Path))
@@ -58,30 +64,67 @@ def train(
     """Train a parser by a recipe; run it again to go on after an interruption."""
     flags = {"data.train": train_path, "data.dev": dev_path, "train.seed": seed}
     given = {key: value for key, value in flags.items() if value is not None}
-    recipe = read_recipe(config, settings, given)
-    folder = out or Path("runs") / f"{config.stem}-{recipe.train.seed}"
-    follow_run(recipe, folder, device, precision)
+    with _launch() as launch:
+        recipe = read_recipe(config, settings, given)
+        folder = out or Path("runs") / f"{config.stem}-{recipe.train.seed}"
+        follow_run(recipe, folder, device, precision, launch)
+
+
+def follow_run(
+    recipe: Recipe, folder: Path, device: str, precision: Dtype, launch: "Launch | None" = None
+) -> None:
+    """Drive a run to its end and show its reports; of several processes the first one shows."""
+    with _needs_torch():
+        from headwise.learn.distributed import ALONE
+        from headwise.learn.loop import Device
+        from headwise.learn.recipe import run
+        from headwise.learn.scorer import describe_device, pick_device
+    where = pick_device(launch.own_device(device) if launch else device)
+    group = launch.join(where) if launch else ALONE
+    processes = f", {group.size} processes" if group.size > 1 else ""
+    provenance = _provenance(recipe) | {"machine": describe_device(where) + processes}
+    reports = run(recipe, folder, Device(where, precision, group), provenance)
+    if not group.leads:
+        for _ in reports:
+            pass
+        return
+    click.echo(f"training on {provenance['machine']} in {folder}", err=True)
+    _show(reports)
     click.echo(f"model: {folder / 'model'}", err=True)
 
 
-def follow_run(recipe: Recipe, folder: Path, device: str, precision: Dtype) -> None:
-    """Drive a run to its end and show its reports."""
+def _launch() -> "AbstractContextManager[Launch | None]":
+    """Meet the other processes, where a launcher such as torchrun has started several."""
+    if not {"RANK", "WORLD_SIZE"} <= os.environ.keys():
+        return nullcontext()
+    with _needs_torch():
+        from headwise.learn.distributed import meet
+    local_rank, local_size = (
+        int(os.environ.get(name, default))
+        for name, default in (("LOCAL_RANK", "0"), ("LOCAL_WORLD_SIZE", "1"))
+    )
+    return meet(local_rank, local_size)
+
+
+@contextmanager
+def _needs_torch() -> Iterator[None]:
     try:
-        from headwise.learn.loop import Device, StartReport, StepReport
-        from headwise.learn.recipe import as_line, run
-        from headwise.learn.scorer import describe_device, pick_device
-        from headwise.learn.segment import SegmentReport
+        yield
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"training needs {error.name}, which is not installed",
             "pip install 'headwise[train]'",
         ) from error
-    where = pick_device(device)
-    provenance = _provenance(recipe) | {"machine": describe_device(where)}
-    click.echo(f"training on {provenance['machine']} in {folder}", err=True)
+
+
+def _show(reports: "Iterable[Report]") -> None:
+    from headwise.learn.loop import StartReport, StepReport
+    from headwise.learn.recipe import as_line
+    from headwise.learn.segment import SegmentReport
+
     progress = ProgressLine()
     started = time.monotonic()
-    for report in run(recipe, folder, Device(where, precision), provenance):
+    for report in reports:
         if isinstance(report, StartReport):
             click.echo(_describe(report), err=True)
         elif isinstance(report, StepReport):

@@ -39,6 +39,10 @@ class Examples:
         """Count words, ROOT left out."""
         return sum(len(sentence) - 1 for sentence in self.encoded)
 
+    def part(self, which: slice) -> "Examples":
+        """Take some of the sentences."""
+        return Examples(self.encoded[which], self.gold[which], self.scored[which])
+
 
 @dataclass(frozen=True, slots=True)
 class Data:

@@ -15,6 +15,7 @@ from torch import Tensor
 from headwise.config import Dtype, LabelConfig, TrainConfig
 from headwise.learn.checkpoint import Phase
 from headwise.learn.data import Examples
+from headwise.learn.distributed import ALONE, Gradients, Group
 from headwise.learn.label import arc_features, label_loss
 from headwise.learn.network import Network
 from headwise.learn.scorer import TorchScorer
@@ -25,7 +26,7 @@ from headwise.learn.treebank import Treebank, to_device
 from headwise.model.scorer import Selection
 from headwise.trees.decode import greedy
 from headwise.trees.tree import is_tree
-from headwise.words.encode import IntArray, windowed_batches
+from headwise.words.encode import BoolArray, IntArray, windowed_batches
 from headwise.words.vocab import N_SPECIALS, PAD
 
 REPORT_EVERY = 20
@@ -57,10 +58,11 @@ class StepReport:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """Where to compute, and in which precision."""
+    """Where to compute, in which precision, and with which other processes."""
 
     where: torch.device
     dtype: Dtype = "float32"
+    group: Group = ALONE
 
     def autocast(self) -> torch.autocast:
         """Compute in bfloat16 where that is asked for."""
@@ -84,10 +86,10 @@ def make_deterministic(device: torch.device) -> None:
         torch.use_deterministic_algorithms(True, warn_only=True)
 
 
-def seed_epoch(seed: int, phase: Phase, epoch: int) -> np.random.Generator:
-    """Seed everything that this epoch draws."""
+def seed_epoch(seed: int, phase: Phase, epoch: int, rank: int = 0) -> np.random.Generator:
+    """Seed everything that this epoch draws: one order for all processes, dropout for each."""
     sequence = np.random.SeedSequence([seed, ("adam", "sgd", "label").index(phase), epoch])
-    torch.manual_seed(int(sequence.generate_state(1)[0]))
+    torch.manual_seed(int(sequence.generate_state(rank + 1)[rank]))
     return np.random.default_rng(sequence)
 
 
@@ -97,22 +99,26 @@ def train_heads(
     config: TrainConfig,
     at: tuple[Phase, int],
     rate_at: Callable[[float], float],
+    group: Group = ALONE,
 ) -> Iterator[StepReport]:
     """Train for one epoch, Eq. 7; `at` is the phase and the epoch.
 
-    `rate_at` gives the learning rate after so many epochs, counted in fractions.
+    `rate_at` gives the learning rate after so many epochs, counted in fractions. The batches are
+    those of one process, whatever the group; `stepper` sees this process's part of each.
     """
-    rng = seed_epoch(config.seed, *at)
+    rng = seed_epoch(config.seed, *at, group.rank)
     lengths = treebank.host_lengths
     batches = list(windowed_batches(lengths, config.batch_size, config.window, rng))
-    numbers = [i for batch in batches for i in batch]
-    order = torch.tensor(numbers, device=treebank.lengths.device)
+    parts = [batch[group.own] for batch in batches]
+    numbers = [i for part in parts for i in part]
+    order = torch.tensor(numbers, dtype=torch.long, device=treebank.lengths.device)
     losses = []
-    for n_done, (batch, chosen) in enumerate(
-        zip(batches, torch.split(order, [len(batch) for batch in batches]), strict=True), 1
+    for n_done, (batch, part, chosen) in enumerate(
+        zip(batches, parts, torch.split(order, [len(part) for part in parts]), strict=True), 1
     ):
         rate = rate_at(at[1] - 1 + n_done / len(batches))
-        losses.append(stepper(chosen, max(lengths[i] for i in batch), rate))
+        longest = max((lengths[i] for i in part), default=0)
+        losses.append(stepper(chosen, longest, rate, len(part) / len(batch)))
         if n_done % REPORT_EVERY == 0 or n_done == len(batches):
             mean = torch.stack(losses).mean().item()
             yield StepReport(*at, n_done, len(batches), mean)
@@ -184,38 +190,46 @@ def train_labels(
     arcs: Arcs,
     config: LabelConfig,
     at: tuple[int, int],
+    group: Group = ALONE,
 ) -> Iterator[StepReport]:
     """Train the label network for one epoch on gold arcs; `at` is the seed and the epoch."""
     seed, epoch = at
-    rng = seed_epoch(seed, "label", epoch)
+    rng = seed_epoch(seed, "label", epoch, group.rank)
+    gradients = Gradients(network.parameters_of("labels"), group)
     order = torch.from_numpy(rng.permutation(len(arcs.labels))).to(arcs.labels.device)
     batches = torch.split(order, config.batch_size)
     losses = []
     network.train()
-    for n_done, chosen in enumerate(batches, 1):
+    for n_done, batch in enumerate(batches, 1):
+        chosen = batch[group.own]
         features = arc_features(
             arcs.states, arcs.inputs, arcs.dependents[chosen], arcs.heads[chosen]
         )
-        loss = label_loss(network.label(features), arcs.labels[chosen]) / len(chosen)
-        optimiser.zero_grad()
+        loss = label_loss(network.label(features), arcs.labels[chosen]) / max(1, len(chosen))
+        gradients.clear()
         loss.backward()  # type: ignore[no-untyped-call]
+        losses.append(gradients.sum(loss.detach(), len(chosen) / len(batch)))
         optimiser.step()
-        losses.append(loss.detach())
         if n_done % (REPORT_EVERY * 10) == 0 or n_done == len(batches):
             yield StepReport(
                 "label", epoch, n_done, len(batches), torch.stack(losses).mean().item()
             )
 
 
-def score_heads(selections: Sequence[Selection], examples: Examples) -> tuple[float, float]:
-    """Score greedy heads: UAS of the words that count, and the share of trees, in percent."""
+def score_heads(
+    selections: Sequence[Selection], examples: Examples, group: Group = ALONE
+) -> tuple[float, float]:
+    """Score greedy heads: UAS of the words that count, and the share of trees, in percent.
+
+    This and the other scores are those of the examples of all processes together.
+    """
     chosen = [greedy(selection.head_log_probs) for selection in selections]
     right = [
         (heads == gold.heads)[scored]
         for heads, gold, scored in zip(chosen, examples.gold, examples.scored, strict=True)
     ]
-    n_trees = sum(is_tree(heads) for heads in chosen)
-    return _percent(np.concatenate(right)), 100 * n_trees / len(chosen)
+    trees = np.array([is_tree(heads) for heads in chosen], np.bool_)
+    return _percent(right, group), _percent([trees], group)
 
 
 def score_labels(
@@ -223,6 +237,7 @@ def score_labels(
     selections: Sequence[Selection],
     heads: Sequence[IntArray],
     examples: Examples,
+    group: Group = ALONE,
 ) -> float:
     """Score labelled arcs of given trees: LAS of the words that count, in percent."""
     right = []
@@ -232,11 +247,14 @@ def score_labels(
         labels = log_probs.argmax(1) + N_SPECIALS
         both = (chosen[1:] == gold.heads[1:]) & (labels == gold.labels[1:])
         right.append(both[scored[1:]])
-    return _percent(np.concatenate(right))
+    return _percent(right, group)
 
 
 def score_tags(
-    selections: Sequence[Selection], examples: Examples, columns: Sequence[str]
+    selections: Sequence[Selection],
+    examples: Examples,
+    columns: Sequence[str],
+    group: Group = ALONE,
 ) -> dict[str, float]:
     """Score predicted tags, every word: accuracy of each column, in percent."""
     scores = {}
@@ -245,9 +263,10 @@ def score_tags(
             selection.tags[i][1:] + N_SPECIALS == gold.tags[i][1:]
             for selection, gold in zip(selections, examples.gold, strict=True)
         ]
-        scores[column] = _percent(np.concatenate(right))
+        scores[column] = _percent(right, group)
     return scores
 
 
-def _percent(right: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> float:
-    return 100 * float(right.mean()) if len(right) else 0.0
+def _percent(right: Sequence[BoolArray], group: Group) -> float:
+    n_right, n = group.total(sum(int(part.sum()) for part in right), sum(map(len, right)))
+    return 100 * n_right / n if n else 0.0

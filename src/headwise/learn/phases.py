@@ -123,13 +123,12 @@ def _plan_heads(
     weigh = Weights(state.device, recipe.label.joint, recipe.train.tag_weight)
     loss_of = partial(batch_loss, state.network, treebank, weigh)
     average = MovingAverage(state.network, state.kept, recipe.train.average, state.progress.n_steps)
-    stepper = Stepper(
-        loss_of, optimiser, _trained_with_heads(state), recipe.train.clip, average.update
-    )
+    parameters, group = _trained_with_heads(state), state.device.group
+    stepper = Stepper(loss_of, optimiser, parameters, recipe.train.clip, average.update, group)
 
     def steps(optimiser: torch.optim.Optimizer, epoch: int) -> Iterator[StepReport]:
         state.network.train()
-        yield from train_heads(stepper, treebank, recipe.train, (name, epoch), rate_at)
+        yield from train_heads(stepper, treebank, recipe.train, (name, epoch), rate_at, group)
         state.progress = msgspec.structs.replace(state.progress, n_steps=average.n_steps)
 
     def score() -> DevScores:
@@ -140,26 +139,28 @@ def _plan_heads(
 
 def _score(state: Run, with_labels: bool) -> DevScores:
     """Score the network that is kept: greedy heads, tags, and labels of repaired trees if asked."""
-    dev, decode = state.data.dev, state.recipe.decode
+    group, decode = state.device.group, state.recipe.decode
+    dev = state.data.dev.part(group.own)
     scorer = TorchScorer(state.kept, state.device.where)
     selections = scorer.select(dev.encoded)
-    uas, tree_rate = score_heads(selections, dev)
+    uas, tree_rate = score_heads(selections, dev, group)
     las = None
     if with_labels:
         matrices = [selection.head_log_probs for selection in selections]
         trees = decode_batch(matrices, decode.decoder, decode.single_root, decode.weights)
-        las = score_labels(scorer, selections, [tree.heads for tree in trees], dev)
-    tags = score_tags(selections, dev, list(state.data.vocab.predicted))
+        las = score_labels(scorer, selections, [tree.heads for tree in trees], dev, group)
+    tags = score_tags(selections, dev, list(state.data.vocab.predicted), group)
     return DevScores(uas, tree_rate, las, tags)
 
 
 def plan_label(state: Run) -> PhasePlan:
     """Plan the last phase: labels of gold arcs, on features that stay as they are."""
-    recipe, dev = state.recipe, state.data.dev
+    recipe, group = state.recipe, state.device.group
+    dev = state.data.dev.part(group.own)
     arcs = collect_arcs(state.network, state.data.train, state.device.where)
     scorer = TorchScorer(state.network, state.device.where)
     selections = scorer.select(dev.encoded)
-    uas, tree_rate = score_heads(selections, dev)
+    uas, tree_rate = score_heads(selections, dev, group)
     matrices = [selection.head_log_probs for selection in selections]
     decode = recipe.decode
     trees = decode_batch(matrices, decode.decoder, decode.single_root, decode.weights)
@@ -167,11 +168,11 @@ def plan_label(state: Run) -> PhasePlan:
 
     def steps(optimiser: torch.optim.Optimizer, epoch: int) -> Iterator[StepReport]:
         return train_labels(
-            state.network, optimiser, arcs, recipe.label, (recipe.train.seed, epoch)
+            state.network, optimiser, arcs, recipe.label, (recipe.train.seed, epoch), group
         )
 
     def score() -> DevScores:
-        return DevScores(uas, tree_rate, score_labels(scorer, selections, heads, dev))
+        return DevScores(uas, tree_rate, score_labels(scorer, selections, heads, dev, group))
 
     optimiser = torch.optim.Adagrad(state.network.parameters_of("labels"), lr=recipe.label.rate)
     n_epochs = recipe.label.epochs

@@ -52,10 +52,14 @@ def run(
     """Train a parser in `folder`, going on where an earlier run of the same recipe stopped.
 
     Leaves the model in `folder/model`, and `recipe.json`, `metrics.json` and `log.txt` beside it.
+    Several processes (`device.group`) train the network together; the first does the rest alone.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    group = device.group
+    if group.leads:
+        folder.mkdir(parents=True, exist_ok=True)
     state = start(recipe, folder, device)
     if state.progress.finished and (folder / "model").exists():
+        group.leave()
         return
     train_data = state.data.train
     yield StartReport(
@@ -65,6 +69,9 @@ def run(
         len(state.data.dev.encoded),
     )
     yield from train(state)
+    group.leave()
+    if not group.leads:
+        return
     others = yield from _train_segmenter(state)
     scores = _scores(state.progress) | state.progress.segment
     description = Description(recipe.model, recipe.decode, provenance, scores)
@@ -140,9 +147,11 @@ def start(recipe: Recipe, folder: Path, device: Device) -> Run:
         freeze_vectors(network, torch.from_numpy(table), torch.from_numpy(found))
     encoded = msgspec.json.encode(recipe)
     checkpoint = load_checkpoint(folder)
+    _require_same_start(device, encoded, data.fingerprint(), checkpoint)
     if checkpoint is None:
-        with whole_file(folder / "recipe.json") as stream:
-            stream.write(msgspec.json.format(encoded, indent=2) + b"\n")
+        if device.group.leads:
+            with whole_file(folder / "recipe.json") as stream:
+                stream.write(msgspec.json.format(encoded, indent=2) + b"\n")
         progress = Progress(recipe=encoded, data=data.fingerprint())
         kept = _average_of(network, recipe)
         return Run(recipe, data, device, folder, network, kept, _copy(network), progress)
@@ -160,6 +169,14 @@ def start(recipe: Recipe, folder: Path, device: Device) -> Run:
         kept.load_state_dict(checkpoint.kept)
     best = dict(checkpoint.best)
     return Run(recipe, data, device, folder, network, kept, best, checkpoint.progress)
+
+
+def _require_same_start(
+    device: Device, recipe: bytes, fingerprint: str, checkpoint: Checkpoint | None
+) -> None:
+    """Refuse processes that would train different things: on other machines, say."""
+    progress = msgspec.json.encode(checkpoint.progress) if checkpoint else b""
+    device.group.require_same(recipe=recipe, treebank=fingerprint.encode(), checkpoint=progress)
 
 
 def _average_of(network: Network, recipe: Recipe) -> Network:
@@ -238,6 +255,8 @@ def _finish_epoch(state: Run, plan: PhasePlan, loss: float, started: float) -> E
 
 
 def _save(state: Run, optimiser: dict[str, Tensor]) -> None:
+    if not state.device.group.leads:
+        return
     weights = state.network.state_dict()
     kept = {} if state.kept is state.network else state.kept.state_dict()
     save_checkpoint(state.folder, Checkpoint(state.progress, weights, kept, state.best, optimiser))

@@ -5,6 +5,9 @@ Python takes many times longer than running them. So the whole step is recorded 
 of batch (a CUDA graph) and replayed afterwards with one call. Batches are rounded up to a multiple
 of `ROUND` words, so that there are few shapes; the first step of a shape runs unrecorded, which
 warms up whatever allocates or compiles on its first call.
+
+Where several processes train together, gradients are summed over them before they are clipped. Only
+loss and gradient are recorded then: what one process records must not wait for another.
 """
 
 from collections.abc import Callable
@@ -13,8 +16,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from headwise.learn.distributed import ALONE, Gradients, Group
+
 LossOf = Callable[[Tensor, int], Tensor]
-"""The loss of a batch: sentence numbers [B] of a treebank, and the slots of the longest one."""
+"""The loss of a batch: sentence numbers [B] of a treebank, and the slots of the longest one.
+
+It is a mean over sentences, so that the parts of a batch can be weighted by their sizes.
+"""
 ROUND = 4
 
 
@@ -37,44 +45,67 @@ class Stepper:
         parameters: list[nn.Parameter],
         clip: float,
         after: Callable[[], None] = lambda: None,
+        group: Group = ALONE,
     ) -> None:
-        """Train `parameters` by `optimiser`; `after` runs at the end of each step."""
+        """Train `parameters` by `optimiser`; `after` runs at the end of each step.
+
+        Where there are several processes, each calls its own with its part of the same batch.
+        """
         self._loss_of = loss_of
         self._optimiser = optimiser
         self._parameters = parameters
         self._clip = clip
         self._after = after
+        self._gradients = Gradients(parameters, group)
+        self._is_shared = group.is_launched
         self._recorded: dict[tuple[int, int], _Recorded | None] = {}
         on_gpu = parameters[0].is_cuda
         self._stream = torch.cuda.Stream() if on_gpu else None  # type: ignore[no-untyped-call]
         self._pool = torch.cuda.graph_pool_handle() if on_gpu else None
 
-    def __call__(self, chosen: Tensor, longest: int, rate: float) -> Tensor:
-        """Train on the sentences `chosen` [B], the longest of which has so many slots."""
+    def __call__(self, chosen: Tensor, longest: int, rate: float, share: float = 1.0) -> Tensor:
+        """Train on the sentences `chosen` [B], the longest of which has so many slots.
+
+        They are `share` of the batch; the loss is that of the whole batch.
+        """
         set_rate(self._optimiser, rate)
         if self._stream is None:
-            loss = self._run(chosen, longest)
+            loss = self._finish(self._run(chosen, longest), share)
             self._after()
             return loss
         current = torch.cuda.current_stream()
         self._stream.wait_stream(current)
         with torch.cuda.stream(self._stream):
-            loss = self._replay(chosen, -(-longest // ROUND) * ROUND)
+            loss = self._finish(self._replay(chosen, -(-longest // ROUND) * ROUND), share)
             self._after()
         current.wait_stream(self._stream)
         return loss
 
     def _run(self, chosen: Tensor, longest: int) -> Tensor:
-        self._optimiser.zero_grad(set_to_none=True)
+        """Make gradients; go the step as well, unless other processes have to be heard first."""
+        self._gradients.clear()
+        if not len(chosen):
+            return chosen.new_zeros((), dtype=torch.float32)
         loss = self._loss_of(chosen, longest)
         loss.backward()  # type: ignore[no-untyped-call]
+        if not self._is_shared:
+            self._step()
+        return loss.detach()
+
+    def _finish(self, loss: Tensor, share: float) -> Tensor:
+        """Hear the other processes and go the step, where there are others."""
+        if self._is_shared:
+            loss = self._gradients.sum(loss, share)
+            self._step()
+        return loss
+
+    def _step(self) -> None:
         nn.utils.clip_grad_norm_(self._parameters, self._clip)
         self._optimiser.step()
-        return loss.detach()
 
     def _replay(self, chosen: Tensor, longest: int) -> Tensor:
         shape = (len(chosen), longest)
-        if shape not in self._recorded:
+        if shape not in self._recorded or not len(chosen):
             self._recorded[shape] = None
             return self._run(chosen, longest)
         recorded = self._recorded[shape]
@@ -86,7 +117,9 @@ class Stepper:
 
     def _record(self, chosen: Tensor, longest: int) -> _Recorded:
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, pool=self._pool, stream=self._stream):
+        # NCCL watches its work from a thread of its own, which a recording must not forbid.
+        mode = "thread_local" if self._is_shared else "global"
+        with torch.cuda.graph(graph, self._pool, self._stream, capture_error_mode=mode):
             loss = self._run(chosen, longest)
         return _Recorded(graph, chosen, loss)
 
