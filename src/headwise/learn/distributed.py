@@ -23,7 +23,7 @@ from torch.distributed.rendezvous import rendezvous
 
 from headwise.errors import ConfigError, HeadwiseError
 
-PATIENCE = timedelta(minutes=30)
+LONGEST_WAIT = timedelta(minutes=30)
 """How long a process waits for the others, who may be reading a large treebank."""
 
 
@@ -171,7 +171,7 @@ class Launch:
             store=PrefixStore("group", self.store),
             rank=self.rank,
             world_size=self.size,
-            timeout=PATIENCE,
+            timeout=LONGEST_WAIT,
             device_id=device if on_gpu else None,
         )
         return Group(self.rank, self.size, is_launched=True)
