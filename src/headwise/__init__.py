@@ -96,6 +96,7 @@ READING_ORDER = (
     "convert.conll",
     "convert.splits",
     "convert.treebank",
+    "serve.config",
     "serve.limits",
     "serve.queue",
     "serve.models",
