@@ -21,6 +21,7 @@ Weights = Literal["log-probability", "probability"]
 Punctuation = Literal["none", "ptb", "conllx", "ud"]
 TagColumn = Literal["xpos", "upos", "upos+xpos", "none"]
 PredictedTag = Literal["upos", "xpos"]
+Mark = Literal["upos", "xpos", "feats", "treebank"]
 Format = Literal["conllu", "conllx"]
 Dtype = Literal["float32", "bfloat16"]
 
@@ -33,10 +34,12 @@ Rate = Annotated[float, Meta(gt=0.0, le=10.0)]
 class DataConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Where the trees are."""
 
-    train: str = ""
-    """Treebank to learn from; usually given by `--train`."""
-    dev: str = ""
-    """Treebank to choose the best epoch on; usually given by `--dev`."""
+    train: str | tuple[str, ...] = ""
+    """Treebank to learn from, or a list of several, the main one first; files, or folders that hold
+    a train file. Usually given by `--train`."""
+    dev: str | tuple[str, ...] = ""
+    """Treebank to choose the best epoch on; usually given by `--dev`. More in a list are scored at
+    the end, each by itself."""
     format: Format = "conllu"
     """How the files are written: `conllu` or `conllx`."""
     punctuation: Punctuation = "ptb"
@@ -64,6 +67,11 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """What t_i is read from: `xpos`, `upos`, `upos+xpos` (the pair), or `none` for no tags."""
     predicted_tags: list[PredictedTag] = []
     """Columns that the parser fills in from the representation: `upos`, `xpos` or both."""
+    marks: tuple[Mark, ...] = ()
+    """What else is known of a word, as one more input, the sum of a vector for each: `upos`, `xpos`
+    (its parts between `+`), `feats` (each `Name=Value`) and `treebank`, where it stems from."""
+    mark_size: Size = 50
+    """Length of those vectors."""
     pieces: Annotated[int, Meta(ge=0, le=10_000_000)] = 0
     """Buckets for hashed character n-grams of a word, its spelling as an input; 0 for none."""
     piece_size: Size = 100
@@ -113,8 +121,8 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     locked: bool = False
     """Drop the same units at every word of a sentence, and some of a_i as well."""
     input_dropout: Share = 0.0
-    """Share of the vectors (word, tag, spelling, pre-trained) of each word that are dropped whole;
-    what is left is scaled up."""
+    """Share of the vectors (word, tag, marks, spelling, pre-trained) of each word that are dropped
+    whole; what is left is scaled up."""
     word_dropout: Share = 0.0
     """Share of the words that become UNK."""
     schedule: Literal["constant", "cosine"] = "constant"

@@ -22,11 +22,22 @@ if TYPE_CHECKING:
     epilog=examples(
         "headwise train configs/paper-ewt.toml --train train.conllu.xz --dev dev.conllu.xz",
         "headwise train configs/paper-ewt.toml --set model.hidden_size=150 --out runs/small",
+        "headwise train configs/best-lstm.toml --train UD_English-EWT --train UD_English-GUM ...",
     )
 )
 @click.argument("config", type=click.Path(path_type=Path))
-@click.option("--train", "train_path", help="Treebank to learn from.")
-@click.option("--dev", "dev_path", help="Treebank to choose the best epoch on.")
+@click.option(
+    "--train",
+    "train_paths",
+    multiple=True,
+    help="Treebank to learn from, a file or a folder; several of them, the main one first.",
+)
+@click.option(
+    "--dev",
+    "dev_paths",
+    multiple=True,
+    help="Treebank to choose the best epoch on; others are scored at the end.",
+)
 @click.option(
     "-o",
     "--out",
@@ -47,8 +58,8 @@ if TYPE_CHECKING:
 )
 def train(
     config: Path,
-    train_path: str | None,
-    dev_path: str | None,
+    train_paths: tuple[str, ...],
+    dev_paths: tuple[str, ...],
     out: Path | None,
     seed: int | None,
     settings: tuple[str, ...],
@@ -56,12 +67,20 @@ def train(
     precision: Dtype,
 ) -> None:
     """Train a parser by a recipe; run it again to go on after an interruption."""
-    flags = {"data.train": train_path, "data.dev": dev_path, "train.seed": seed}
+    flags = {
+        "data.train": _one_or_all(train_paths),
+        "data.dev": _one_or_all(dev_paths),
+        "train.seed": seed,
+    }
     given = {key: value for key, value in flags.items() if value is not None}
     recipe = read_recipe(config, settings, given)
     folder = out or Path("runs") / f"{config.stem}-{recipe.train.seed}"
     follow_run(recipe, folder, device, precision)
     click.echo(f"model: {folder / 'model'}", err=True)
+
+
+def _one_or_all(paths: tuple[str, ...]) -> str | tuple[str, ...] | None:
+    return (paths[0] if len(paths) == 1 else paths) if paths else None
 
 
 def follow_run(recipe: Recipe, folder: Path, device: str, precision: Dtype) -> None:
@@ -124,8 +143,12 @@ def _state(step: "StepReport", seconds: float) -> str:
 def _provenance(recipe: Recipe) -> dict[str, str]:
     return {
         "command": shlex.join(["headwise", *sys.argv[1:]]),
-        "train": recipe.data.train,
-        "dev": recipe.data.dev,
+        "train": _listed(recipe.data.train),
+        "dev": _listed(recipe.data.dev),
         "seed": str(recipe.train.seed),
         "headwise": VERSION,
     }
+
+
+def _listed(paths: str | tuple[str, ...]) -> str:
+    return paths if isinstance(paths, str) else ", ".join(paths)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from headwise.config import Recipe
 from headwise.learn.checkpoint import Phase, Progress
-from headwise.learn.data import Data
+from headwise.learn.data import Data, Examples
 from headwise.learn.loop import (
     Device,
     StepReport,
@@ -133,14 +133,15 @@ def _plan_heads(
         state.progress = msgspec.structs.replace(state.progress, n_steps=average.n_steps)
 
     def score() -> DevScores:
-        return _score(state, with_labels=recipe.label.joint and not recipe.label.epochs)
+        with_labels = recipe.label.joint and not recipe.label.epochs
+        return score_on(state, state.data.dev, with_labels)
 
     return PhasePlan(name, n_epochs, recipe.train.patience, optimiser, steps, score)
 
 
-def _score(state: Run, with_labels: bool) -> DevScores:
+def score_on(state: Run, dev: Examples, with_labels: bool = True) -> DevScores:
     """Score the network that is kept: greedy heads, tags, and labels of repaired trees if asked."""
-    dev, decode = state.data.dev, state.recipe.decode
+    decode = state.recipe.decode
     scorer = TorchScorer(state.kept, state.device.where)
     selections = scorer.select(dev.encoded)
     uas, tree_rate = score_heads(selections, dev)
@@ -151,6 +152,15 @@ def _score(state: Run, with_labels: bool) -> DevScores:
         las = score_labels(scorer, selections, [tree.heads for tree in trees], dev)
     tags = score_tags(selections, dev, list(state.data.vocab.predicted))
     return DevScores(uas, tree_rate, las, tags)
+
+
+def score_others(state: Run) -> dict[str, float]:
+    """Score further dev treebanks, each by itself: `dev_las NAME`."""
+    scores: dict[str, float] = {}
+    for name, examples in state.data.others.items():
+        found = score_on(state, examples)
+        scores |= {f"dev_uas {name}": found.uas, f"dev_las {name}": found.las or 0.0}
+    return scores
 
 
 def plan_label(state: Run) -> PhasePlan:

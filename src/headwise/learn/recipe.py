@@ -34,8 +34,9 @@ from headwise.learn.data import load_data
 from headwise.learn.export import export_model
 from headwise.learn.loop import Device, StartReport, StepReport, make_deterministic
 from headwise.learn.network import Network, freeze_vectors, initialise, set_vectors
-from headwise.learn.phases import PhasePlan, Run, plan_adam, plan_label, plan_sgd
+from headwise.learn.phases import PhasePlan, Run, plan_adam, plan_label, plan_sgd, score_others
 from headwise.learn.segment import SegmentReport, export_segmenter, train_segmenter
+from headwise.learn.sources import sources_of
 from headwise.learn.vectors import read_vectors
 from headwise.model.bundle import Description
 from headwise.text.segmenter import GRAPH, SETTINGS
@@ -66,7 +67,7 @@ def run(
     )
     yield from train(state)
     others = yield from _train_segmenter(state)
-    scores = _scores(state.progress) | state.progress.segment
+    scores = _scores(state.progress) | state.progress.segment | score_others(state)
     description = Description(recipe.model, recipe.decode, provenance, scores)
     export_model(state.kept.cpu(), state.data.vocab, description, folder / "model", others)
     state.progress = msgspec.structs.replace(state.progress, finished=True)
@@ -76,7 +77,8 @@ def run(
 def _train_segmenter(state: Run) -> Generator[SegmentReport, None, dict[str, bytes]]:
     """Learn to find words in raw text, where the recipe asks for it; give the model's files.
 
-    It takes minutes, so it begins anew after an interruption; a finished one lies in the folder.
+    It takes minutes, so it begins anew after an interruption; a finished one lies in the folder. Of
+    several treebanks it learns the main one's ways.
     """
     recipe = state.recipe
     if recipe.segment is None:
@@ -84,8 +86,9 @@ def _train_segmenter(state: Run) -> Generator[SegmentReport, None, dict[str, byt
     paths = {name: state.folder / name for name in (GRAPH, SETTINGS)}
     if not (state.progress.segment and all(path.exists() for path in paths.values())):
         data = recipe.data
+        mains = (sources_of(data.train, "train"), sources_of(data.dev, "dev"))
         train_set, dev_set = (
-            list(read_sentences(path, data.format)) for path in (data.train, data.dev)
+            list(read_sentences(next(iter(paths.values())), data.format)) for paths in mains
         )
         seed, device = recipe.train.seed, state.device.where
         for report in train_segmenter(train_set, dev_set, recipe.segment, seed, device):
