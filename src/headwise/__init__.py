@@ -132,6 +132,8 @@ READING_ORDER = (
     "learn.scorer",
     "learn.export",
     "learn.checkpoint",
+    "learn.lessons",
+    "learn.teach",
     "learn.step",
     "learn.loop",
     "learn.phases",

@@ -126,8 +126,10 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     word_dropout: Share = 0.0
     """Share of the words that become UNK."""
     schedule: Literal["constant", "cosine"] = "constant"
-    """Adam's learning rate: the same throughout, or rising for one epoch and then falling to zero
+    """Adam's learning rate: the same throughout, or rising for `warmup` epochs and falling to zero
     with `adam_epochs`."""
+    warmup: Annotated[float, Meta(ge=0.0, le=10_000.0)] = 1.0
+    """Epochs in which the rate of a `cosine` rises."""
     average: Share = 0.0
     """Decay of an exponential moving average of the weights, which is what is scored and kept;
     0 for the weights themselves."""
@@ -160,6 +162,20 @@ class LabelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             raise ValueError(
                 "label.epochs is 0 and label.joint is false: no label would be learned"
             )
+
+
+class TeachConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Models whose distributions are learned from beside the gold trees (distillation)."""
+
+    models: Annotated[tuple[str, ...], Meta(min_length=1)]
+    """Folders of trained models, with weights; the mean of their distributions is what teaches."""
+    weight: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.5
+    """w: the loss of a word is (1 - w) times that of its gold head, plus w times the cross-entropy
+    with the teachers' distribution; likewise for its label (with `label.joint`) and its tags."""
+    temperature: Annotated[float, Meta(ge=0.1, le=100.0)] = 1.0
+    """Above 1 the distributions of both sides are flatter when they are compared."""
+    text: tuple[str, ...] = ()
+    """More files to learn from, with words but without trees: the teachers' trees serve as gold."""
 
 
 class SegmentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -213,6 +229,8 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     model: ModelConfig = ModelConfig()
     train: TrainConfig = TrainConfig()
     label: LabelConfig = LabelConfig()
+    teach: TeachConfig | None = None
+    """With a table `[teach]` the model learns from others too."""
     segment: SegmentConfig | None = None
     """With a table `[segment]`, empty or not, the model learns to find words in raw text too."""
     decode: DecodeConfig = DecodeConfig()

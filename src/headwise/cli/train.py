@@ -116,9 +116,10 @@ def follow_run(recipe: Recipe, folder: Path, device: str, precision: Dtype) -> N
 
 def _describe(start: "StartReport") -> str:
     left_out = f", {start.n_too_long:,} longer ones left out" if start.n_too_long else ""
+    taught = f"; taught by {start.n_teachers}" if start.n_teachers else ""
     return (
         f"{start.n_sentences:,} sentences, {start.n_words:,} words to learn from{left_out}; "
-        f"{start.n_dev_sentences:,} sentences of dev"
+        f"{start.n_dev_sentences:,} sentences of dev{taught}"
     )
 
 

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from headwise.config import Recipe
 from headwise.learn.checkpoint import Phase, Progress
 from headwise.learn.data import Data, Examples
+from headwise.learn.lessons import Lessons
 from headwise.learn.loop import (
     Device,
     StepReport,
@@ -63,6 +64,7 @@ class Run:
     kept: Network
     best: dict[str, Tensor]
     progress: Progress
+    lessons: Lessons | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,8 @@ def plan_adam(state: Run) -> PhasePlan:
         if train.schedule == "constant":
             return train.adam_rate
         falling = 0.5 * (1 + math.cos(math.pi * min(1.0, epochs / train.adam_epochs)))
-        return train.adam_rate * min(1.0, epochs) * falling
+        rising = min(1.0, epochs / train.warmup) if train.warmup else 1.0
+        return train.adam_rate * rising * falling
 
     return _plan_heads(state, "adam", train.adam_epochs, optimiser, rate_at)
 
@@ -120,7 +123,7 @@ def _plan_heads(
 ) -> PhasePlan:
     recipe = state.recipe
     treebank = put_on_device(state.data.train, state.device.where)
-    weigh = Weights(state.device, recipe.label.joint, recipe.train.tag_weight)
+    weigh = Weights(state.device, recipe.label.joint, recipe.train.tag_weight, state.lessons)
     loss_of = partial(batch_loss, state.network, treebank, weigh)
     average = MovingAverage(state.network, state.kept, recipe.train.average, state.progress.n_steps)
     stepper = Stepper(

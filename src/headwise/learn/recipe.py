@@ -37,6 +37,7 @@ from headwise.learn.network import Network, freeze_vectors, initialise, set_vect
 from headwise.learn.phases import PhasePlan, Run, plan_adam, plan_label, plan_sgd, score_others
 from headwise.learn.segment import SegmentReport, export_segmenter, train_segmenter
 from headwise.learn.sources import sources_of
+from headwise.learn.teach import with_lessons
 from headwise.learn.vectors import read_vectors
 from headwise.model.bundle import Description
 from headwise.text.segmenter import GRAPH, SETTINGS
@@ -64,6 +65,7 @@ def run(
         train_data.n_words,
         state.data.n_too_long,
         len(state.data.dev.encoded),
+        len(recipe.teach.models) if recipe.teach else 0,
     )
     yield from train(state)
     others = yield from _train_segmenter(state)
@@ -131,6 +133,8 @@ def start(recipe: Recipe, folder: Path, device: Device) -> Run:
     """Load the data and build the network, from the checkpoint in `folder` if there is one."""
     make_deterministic(device.where)
     data = load_data(recipe.data, recipe.model, recipe.train)
+    data, lessons = with_lessons(recipe, data, folder, device.where)
+    fingerprint = data.fingerprint() + (lessons.key if lessons else "")
     network = Network(recipe.model, data.vocab)
     initialise(network, recipe.train.init, recipe.train.seed)
     network.set_dropout(recipe.train, recipe.label)
@@ -146,12 +150,12 @@ def start(recipe: Recipe, folder: Path, device: Device) -> Run:
     if checkpoint is None:
         with whole_file(folder / "recipe.json") as stream:
             stream.write(msgspec.json.format(encoded, indent=2) + b"\n")
-        progress = Progress(recipe=encoded, data=data.fingerprint())
+        progress = Progress(recipe=encoded, data=fingerprint)
         kept = _average_of(network, recipe)
-        return Run(recipe, data, device, folder, network, kept, _copy(network), progress)
+        return Run(recipe, data, device, folder, network, kept, _copy(network), progress, lessons)
     for what, before, now in (
         ("recipe", checkpoint.progress.recipe, encoded),
-        ("treebank", checkpoint.progress.data, data.fingerprint()),
+        ("treebank or teacher", checkpoint.progress.data, fingerprint),
     ):
         if before != now:
             raise ConfigError(
@@ -162,7 +166,7 @@ def start(recipe: Recipe, folder: Path, device: Device) -> Run:
     if checkpoint.kept:
         kept.load_state_dict(checkpoint.kept)
     best = dict(checkpoint.best)
-    return Run(recipe, data, device, folder, network, kept, best, checkpoint.progress)
+    return Run(recipe, data, device, folder, network, kept, best, checkpoint.progress, lessons)
 
 
 def _average_of(network: Network, recipe: Recipe) -> Network:
