@@ -17,10 +17,9 @@ from pathlib import Path
 import msgspec
 
 import headwise
+from bench.jobs import SECONDS, Failed, Job, Step, run_jobs
 from bench.paper.figures import summarise
-from bench.paper.jobs import SECONDS, Failed, run_jobs
 from bench.paper.report import markdown_table
-from bench.paper.steps import Job, Step
 from bench.paper.tables import Cell, Table
 from headwise.config import Recipe
 from headwise.evaluate.scores import score

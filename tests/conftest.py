@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -53,13 +54,16 @@ def tiny_recipe(tiny_treebank: Path) -> Recipe:
 @pytest.fixture(scope="session")
 def tiny_run(tmp_path_factory: pytest.TempPathFactory, tiny_recipe: Recipe) -> Path:
     """Train to the end; the model is in `tiny_run / "model"`."""
+    return _train(tiny_recipe, tmp_path_factory.mktemp("run"))
+
+
+def _train(recipe: Recipe, folder: Path) -> Path:
     import torch
 
     from headwise.learn.loop import Device
     from headwise.learn.recipe import run
 
-    folder = tmp_path_factory.mktemp("run")
-    list(run(tiny_recipe, folder, Device(torch.device("cpu")), {"data": "tiny"}))
+    list(run(recipe, folder, Device(torch.device("cpu")), {"data": "tiny"}))
     return folder
 
 
@@ -122,13 +126,48 @@ def full_recipe(tiny_treebank: Path, some_vectors: Path) -> Recipe:
 
 
 @pytest.fixture(scope="session")
+def two_treebanks(
+    tmp_path_factory: pytest.TempPathFactory, tiny_treebank: Path
+) -> tuple[Path, Path]:
+    """The tiny treebank as two folders: 25 sentences in the first, 15 in the second."""
+    root = tmp_path_factory.mktemp("treebanks")
+    sentences = list(read_sentences(tiny_treebank))
+    parts = {"first": sentences[:25], "second": sentences[25:]}
+    for name, part in parts.items():
+        (root / name).mkdir()
+        text = "".join(sentence.text for sentence in part)
+        for role in ("train", "dev"):
+            (root / name / f"{role}.conllu").write_text(text, encoding="utf-8")
+    return root / "first", root / "second"
+
+
+@pytest.fixture(scope="session")
+def marked_recipe(two_treebanks: tuple[Path, Path], full_recipe: Recipe) -> Recipe:
+    """Two treebanks that are told apart; features and a tag are read, another is predicted."""
+    paths = tuple(map(str, two_treebanks))
+    return msgspec.structs.replace(
+        full_recipe,
+        data=msgspec.structs.replace(full_recipe.data, train=paths, dev=paths),
+        model=msgspec.structs.replace(
+            full_recipe.model,
+            marks=("xpos", "feats", "treebank"),
+            mark_size=12,
+            predicted_tags=["upos"],
+            vector_words=0,
+            vectors="",
+        ),
+        train=msgspec.structs.replace(full_recipe.train, seed=5),
+        segment=None,
+    )
+
+
+@pytest.fixture(scope="session")
+def marked_run(tmp_path_factory: pytest.TempPathFactory, marked_recipe: Recipe) -> Path:
+    """Train on two treebanks; the model is in `marked_run / "model"`."""
+    return _train(marked_recipe, tmp_path_factory.mktemp("marked"))
+
+
+@pytest.fixture(scope="session")
 def full_run(tmp_path_factory: pytest.TempPathFactory, full_recipe: Recipe) -> Path:
     """Train with everything on; the model is in `full_run / "model"`."""
-    import torch
-
-    from headwise.learn.loop import Device
-    from headwise.learn.recipe import run
-
-    folder = tmp_path_factory.mktemp("full")
-    list(run(full_recipe, folder, Device(torch.device("cpu")), {"data": "tiny"}))
-    return folder
+    return _train(full_recipe, tmp_path_factory.mktemp("full"))

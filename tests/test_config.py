@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from headwise.config import Recipe, SegmentConfig, read_recipe
+from headwise.config import Recipe, SegmentConfig, TeachConfig, read_recipe
 from headwise.errors import ConfigError
 
 ROOT = Path(__file__).parent.parent
@@ -63,6 +63,7 @@ def test_settings_lie_over_the_file(tmp_path: Path) -> None:
     "setting",
     ["train.dropout=1.5", "train.dropout=x", "train.unknown=1", "nothing.at_all=1", "x", "a=1",
      "decode.decoder=cky", "model.layers=0", "model.tag_column=feats", "model.pieces=-1",
+     'model.marks=["lemma"]', "teach.models=[]", "train.warmup=-1",
      'model.predicted_tags=["lemma"]', "train.schedule=linear", "train.average=1.0",
      "train.tag_weight=-1", "label.epochs=-1", "segment.unknown=1", "segment.epochs=0"],
 )  # fmt: skip
@@ -94,7 +95,8 @@ def test_every_setting_stands_in_the_docs() -> None:
     page = (ROOT / "docs" / "configuration.md").read_text()
     for section in msgspec.structs.fields(Recipe):
         documented = page.split(f"## [{section.name}]")[1].split("\n## ")[0]
-        kind = SegmentConfig if section.name == "segment" else section.type
+        optional = {"segment": SegmentConfig, "teach": TeachConfig}
+        kind = optional.get(section.name, section.type)
         for field in msgspec.structs.fields(kind):
             assert f"`{field.name}`" in documented, f"{section.name}.{field.name}"
 

@@ -6,11 +6,10 @@
     measure     parse dev and test, and score them
     udpipe      an outside parser, UDPipe 1
     steps       the commands that make a run
-    jobs        run them side by side, until the time is up
     figures     means over seeds, beside the figures of the paper
     tables      Tables 1-6
     plots       Figure 3
     report      all of it as Markdown and JSON
 
-A module imports only modules above it.
+A module imports only modules above it; `bench.jobs` runs what `steps` makes.
 """

@@ -4,11 +4,11 @@ import argparse
 import shutil
 import signal
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.paper.jobs import Failed, Finished, Locked, OutOfTime, Started, run_jobs
+from bench.command import add_flags, deadline_of, end_well, place_of
+from bench.jobs import Failed, Finished, Job, Lane, Place, as_shell, run_jobs, say, tell
 from bench.paper.plan import PLAN_PATH, Plan, Run, key_of, read_plan, runs_of
 from bench.paper.report import gather, write_report
 from bench.paper.results import (
@@ -19,9 +19,8 @@ from bench.paper.results import (
     treebank_path,
     write_json,
 )
-from bench.paper.steps import Job, Lane, Place, as_shell, describe_job, job_of
-from headwise.cli.terminal import duration
-from headwise.errors import ConfigError, HeadwiseError
+from bench.paper.steps import describe_job, job_of
+from headwise.errors import ConfigError
 
 
 def options() -> argparse.ArgumentParser:
@@ -31,49 +30,28 @@ def options() -> argparse.ArgumentParser:
         description="The paper's experiments: train and measure what is missing, then report.",
         epilog="example: python -m bench.paper --data DATA --out runs/paper --only ewt '*/dense/1'",
     )
+    add_flags(parser, PLAN_PATH, side_by_side=8)
     add = parser.add_argument
-    add("--data", type=Path, help="folder that holds the datasets")
-    add("--out", type=Path, required=True, help="folder for results, models and the report")
-    add("--plan", type=Path, default=PLAN_PATH, help="datasets and systems [paper.toml]")
     add("--only", nargs="+", default=[], metavar="RUN", help="DATASET[/SYSTEM[/SEED]], * for any")
-    add("--time-limit", type=float, metavar="SECONDS", help="then end; call again to go on")
-    add("--side-by-side", type=int, default=8, metavar="N", help="trainings at a time [8]")
     add("--cpu-side-by-side", type=int, default=2, metavar="N", help="outside parsers [2]")
-    add("--device", default="auto", help="auto, cpu, cuda or cuda:N [auto]")
-    add("--precision", default="float32", choices=["float32", "bfloat16"], help="of training")
-    add("--threads", type=int, default=2, help="to measure with [2]")
     add("--drop-models", action="store_true", help="delete the model of each finished run")
-    add("--report-only", action="store_true", help="make the report of the results there are")
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what is missing; 0 if nothing failed, even if the time ran out."""
+    """Do what is missing."""
     given = options().parse_args(arguments)
-    try:
-        plan = read_plan(given.plan)
-        all_well = given.report_only or work(plan, given)
+
+    def make_report() -> list[Path]:
         given.out.mkdir(parents=True, exist_ok=True)
-        for path in report(plan, given.out):
-            print(path)
-    except HeadwiseError as error:
-        print(f"bench.paper: {error}", file=sys.stderr)
-        return 1
-    return 0 if all_well else 1
+        return report(read_plan(given.plan), given.out)
+
+    return end_well("bench.paper", lambda: given.report_only or work(given), make_report)
 
 
-def work(plan: Plan, given: argparse.Namespace) -> bool:
+def work(given: argparse.Namespace) -> bool:
     """Run what has no result yet; tell whether nothing failed."""
-    if given.data is None:
-        raise ConfigError("--data is missing", "to make the report only: --report-only")
-    place = Place(
-        given.plan.resolve(),
-        given.data.resolve(),
-        given.out.resolve(),
-        given.device,
-        given.precision,
-        given.threads,
-    )
+    plan, place = read_plan(given.plan), place_of(given)
     runs = with_data(plan, runs_of(plan, given.only), given)
     missing = [run for run in runs if not is_done(plan, run, place.out)]
     if given.drop_models:
@@ -88,10 +66,9 @@ def work(plan: Plan, given: argparse.Namespace) -> bool:
         "cpu": given.cpu_side_by_side,
         "count": 1,
     }
-    deadline = None if given.time_limit is None else time.monotonic() + given.time_limit
     queue = [describe_job(name, place) for name in uncounted] + [job for _, job in jobs.values()]
     all_well = True
-    for event in run_jobs(queue, width, deadline):
+    for event in run_jobs(queue, width, deadline_of(given)):
         all_well &= not isinstance(event, Failed)
         tell(event)
         if isinstance(event, Finished):
@@ -143,23 +120,6 @@ def keep(plan: Plan, run: Run, event: Finished, place: Place, side_by_side: int)
     say(f"  dev {dev.uas:.2f} / {dev.las:.2f}")
 
 
-def tell(event: Started | Locked | Finished | Failed | OutOfTime) -> None:
-    """Say what happened, on stderr."""
-    match event:
-        case Started(job):
-            say(f"started   {job.name}")
-        case Locked(job):
-            say(f"waiting   {job.name}: another call is at work on it")
-        case Finished(job, seconds):
-            say(f"finished  {job.name} in {duration(sum(seconds.values()))}")
-        case Failed(job, why):
-            say(f"failed    {job.name}: {why}; see {job.log_path}")
-        case OutOfTime(jobs):
-            say(f"time is up: {len(jobs)} runs are not finished; call again to go on")
-            if any(job.lane == "cpu" and job.folder.exists() for job in jobs):
-                say("trainings of outside parsers will start anew: give them a call without limit")
-
-
 def report(plan: Plan, out: Path) -> list[Path]:
     """Make the report, with plots where matplotlib is there."""
     findings = gather(plan, out)
@@ -170,11 +130,6 @@ def report(plan: Plan, out: Path) -> list[Path]:
         return write_report(findings, out, sorted(out.glob("figure-3.*")))
     plots = draw_figure_3(findings, out)
     return [*write_report(findings, out, plots), *plots]
-
-
-def say(text: str) -> None:
-    """Write a line to stderr at once."""
-    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -17,17 +17,15 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from headwise.config import Format, Punctuation, convert
+from bench.command import Name, Seed, read_toml
+from bench.jobs import ROOT
+from headwise.config import Format, Punctuation
 from headwise.errors import ConfigError
 
-ROOT = Path(__file__).parents[2]
-"""The repository; recipes are named from here."""
 PLAN_PATH = Path(__file__).with_name("paper.toml")
 PARTS = ("train", "dev", "test")
 
 Part = Literal["train", "dev", "test"]
-Name = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]*$")]
-Seed = Annotated[int, Meta(ge=0, lt=2**31)]
 PaperDataset = Literal["ptb", "ctb", "czech", "german"]
 
 
@@ -108,13 +106,7 @@ class Run:
 
 def read_plan(path: Path) -> Plan:
     """Read and check a plan."""
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror}", f"the usual plan is {PLAN_PATH}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not TOML: {error}") from error
-    plan = convert(table, Plan, str(path))
+    plan = read_toml(path, Plan, PLAN_PATH)
     for name, system in plan.systems.items():
         if bool(system.train) != bool(system.predict) or (system.train and system.set):
             raise ConfigError(

@@ -117,22 +117,23 @@ def write_json(path: Path, value: msgspec.Struct) -> None:
 
 def read_result(path: Path) -> Result | None:
     """Read a result, None if there is none yet."""
-    return _read(path, Result)
+    return read_json(path, Result)
 
 
 def read_treebank(path: Path) -> Treebank | None:
     """Read the figures of a treebank, None if there are none yet."""
-    return _read(path, Treebank)
+    return read_json(path, Treebank)
 
 
 def read_scores(path: Path) -> Scores:
     """Read what a run has measured just now."""
-    found = _read(path, Scores)
+    found = read_json(path, Scores)
     assert found is not None
     return found
 
 
-def _read(path: Path, kind: type[T]) -> T | None:
+def read_json(path: Path, kind: type[T]) -> T | None:
+    """Read a struct, None if the file is not there."""
     try:
         if path.stat().st_size > MAX_BYTES:
             raise DataError("too large for a result", str(path), hint="move it elsewhere")

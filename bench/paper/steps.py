@@ -1,54 +1,12 @@
 """The commands that make a run, each with the file that tells that it is done."""
 
 import json
-import shlex
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
-from bench.paper.plan import ROOT, Plan, Run, key_of, settings_of
+from bench.jobs import ROOT, Job, Place, Step
+from bench.paper.plan import Plan, Run, key_of, settings_of
 from bench.paper.results import treebank_path
-
-Lane = Literal["device", "cpu", "count"]
-"""What runs side by side: our trainings, outside parsers, and the counting of treebanks."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One command; it need not run when its output is there."""
-
-    name: str
-    command: tuple[str, ...]
-    output: Path
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """Steps one after the other, in a folder of their own."""
-
-    name: str
-    lane: Lane
-    folder: Path
-    log_path: Path
-    steps: tuple[Step, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where things are and what to run on."""
-
-    plan_path: Path
-    data: Path
-    out: Path
-    device: str
-    precision: str
-    threads: int
-
-    def module(self, name: str, *arguments: object) -> tuple[str, ...]:
-        """Make the command for one of our own modules, on this plan and this data."""
-        first = (sys.executable, "-m", f"bench.paper.{name}", str(self.plan_path), str(self.data))
-        return (*first, *map(str, arguments))
 
 
 def job_of(plan: Plan, run: Run, place: Place) -> Job:
@@ -69,7 +27,7 @@ def job_of(plan: Plan, run: Run, place: Place) -> Job:
 def describe_job(dataset: str, place: Place) -> Job:
     """Make the step that counts a treebank (Table 1)."""
     path = treebank_path(place.out, dataset)
-    command = place.module("treebank", dataset, "figures", path)
+    command = place.module("bench.paper.treebank", dataset, "figures", path)
     return Job(
         name=f"{dataset}/treebank",
         lane="count",
@@ -90,7 +48,7 @@ def _own_steps(plan: Plan, run: Run, place: Place, folder: Path) -> tuple[Step, 
     train += ["--seed", str(run.seed), "--out", str(folder)]
     train += ["--device", place.device, "--precision", place.precision]
     train += [part for setting in settings for part in ("--set", setting)]
-    measure = place.module("measure", run.dataset, folder, place.threads)
+    measure = place.module("bench.paper.measure", run.dataset, folder, place.threads)
     return (
         Step("train", tuple(train), folder / "model" / "model.json"),
         Step("measure", measure, folder / "scores.json"),
@@ -106,14 +64,18 @@ def _outside_steps(plan: Plan, run: Run, place: Place, folder: Path) -> tuple[St
     }
     names |= {part: str(folder / f"{part}.conllu") for part in ("train", "dev")}
     steps = [
-        Step("plain", place.module("treebank", run.dataset, "plain", folder), folder / "plain"),
+        Step(
+            "plain",
+            place.module("bench.paper.treebank", run.dataset, "plain", folder),
+            folder / "plain",
+        ),
         Step("train", _fill(system.train, names), folder / "outside.model"),
     ]
     for part in ("dev", "test"):
         output = folder / f"{part}.parsed.conllu"
         files = names | {"input": str(folder / f"{part}.input.conllu"), "output": str(output)}
         steps.append(Step(f"parse {part}", _fill(system.predict, files), output))
-    measure = place.module("measure", run.dataset, folder, place.threads, "--parsed")
+    measure = place.module("bench.paper.measure", run.dataset, folder, place.threads, "--parsed")
     return (*steps, Step("measure", measure, folder / "scores.json"))
 
 
@@ -125,12 +87,3 @@ def _fill(template: tuple[str, ...], names: dict[str, str]) -> tuple[str, ...]:
             part = part.replace(f"{{{name}}}", value)  # noqa: PLW2901 (one name after the other)
         filled.append(part)
     return tuple(filled)
-
-
-def as_shell(step: Step, job: Job, place: Place) -> str:
-    """Write a command for people to read: DATA, RUN, PLAN for what is elsewhere on each machine."""
-    names = ((place.data, "DATA"), (job.folder, "RUN"), (place.plan_path, "PLAN"), (ROOT, "."))
-    shown = shlex.join(step.command).replace(sys.executable, "python")
-    for path, name in names:
-        shown = shown.replace(str(path), name)
-    return shown

@@ -10,7 +10,8 @@
 in `learn` import PyTorch.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from headwise.model.scorer import Precision
     from headwise.parser import Parser
     from headwise.render.picture import Picture
+
+    Model = str | Path | Bundle
 
 __all__ = [
     "READING_ORDER",
@@ -55,6 +58,7 @@ READING_ORDER = (
     "words.files",
     "words.conllu",
     "words.pieces",
+    "words.marks",
     "words.vocab",
     "words.encode",
     "render.arcs",
@@ -73,6 +77,7 @@ READING_ORDER = (
     "model.bundle",
     "model.session",
     "model.scorer",
+    "model.ensemble",
     "text.characters",
     "text.stream",
     "text.expand",
@@ -96,6 +101,7 @@ READING_ORDER = (
     "convert.conll",
     "convert.splits",
     "convert.treebank",
+    "serve.config",
     "serve.limits",
     "serve.queue",
     "serve.models",
@@ -121,11 +127,14 @@ READING_ORDER = (
     "learn.tag",
     "learn.network",
     "learn.distributed",
+    "learn.sources",
     "learn.data",
     "learn.treebank",
     "learn.scorer",
     "learn.export",
     "learn.checkpoint",
+    "learn.lessons",
+    "learn.teach",
     "learn.step",
     "learn.loop",
     "learn.phases",
@@ -153,25 +162,33 @@ READING_ORDER = (
 
 
 def load(
-    model: "str | Path | Bundle" = "en",
+    model: "Model | Sequence[Model]" = "en",
     *,
     device: str = "cpu",
     precision: "Precision" = "int8",
     decode: DecodeConfig | None = None,
     keep_tags: bool = False,
+    treebank: str = "",
 ) -> "Parser":
     """Load a parser by the name or folder of its model, or from a folder that is open already.
 
+    Several models are an ensemble: it parses by the mean of what they say.
     On `cpu` it runs on ONNX Runtime, in `precision`; `cuda` needs `headwise[train]` and a model
     with weights, and runs on PyTorch in float32. `decode` overrides the way of making trees that
     the model was saved with. With `keep_tags` the model predicts only tags that the input lacks.
+    A model that was trained on several treebanks parses as in its main one, or as in `treebank`.
     """
     from headwise.model.bundle import Bundle, find_model, load_bundle
-    from headwise.parser import load_parser
+    from headwise.parser import join_parsers, load_parser
 
-    bundle = model if isinstance(model, Bundle) else load_bundle(find_model(str(model)))
+    models = [model] if isinstance(model, str | Path | Bundle) else list(model)
+    if not models:
+        raise ConfigError("no model is given", "headwise.load() loads the English one")
+    found = [m if isinstance(m, Bundle) else load_bundle(find_model(str(m))) for m in models]
+    if treebank:
+        found = [replace(bundle, vocab=bundle.vocab.as_in(treebank)) for bundle in found]
     if device == "cpu":
-        return load_parser(bundle, precision, decode, keep_tags)
+        return join_parsers([load_parser(one, precision, decode, keep_tags) for one in found])
     try:
         from headwise.learn.scorer import load_torch_parser
     except ModuleNotFoundError as error:
@@ -179,7 +196,7 @@ def load(
             f"device {device} needs {error.name}, which is not installed",
             "pip install 'headwise[train]'",
         ) from error
-    return load_torch_parser(bundle, device, decode, keep_tags)
+    return join_parsers([load_torch_parser(one, device, decode, keep_tags) for one in found])
 
 
 def show(

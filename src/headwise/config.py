@@ -21,6 +21,7 @@ Weights = Literal["log-probability", "probability"]
 Punctuation = Literal["none", "ptb", "conllx", "ud"]
 TagColumn = Literal["xpos", "upos", "upos+xpos", "none"]
 PredictedTag = Literal["upos", "xpos"]
+Mark = Literal["upos", "xpos", "feats", "treebank"]
 Format = Literal["conllu", "conllx"]
 Dtype = Literal["float32", "bfloat16"]
 
@@ -33,10 +34,12 @@ Rate = Annotated[float, Meta(gt=0.0, le=10.0)]
 class DataConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Where the trees are."""
 
-    train: str = ""
-    """Treebank to learn from; usually given by `--train`."""
-    dev: str = ""
-    """Treebank to choose the best epoch on; usually given by `--dev`."""
+    train: str | tuple[str, ...] = ""
+    """Treebank to learn from, or a list of several, the main one first; files, or folders that hold
+    a train file. Usually given by `--train`."""
+    dev: str | tuple[str, ...] = ""
+    """Treebank to choose the best epoch on; usually given by `--dev`. More in a list are scored at
+    the end, each by itself."""
     format: Format = "conllu"
     """How the files are written: `conllu` or `conllx`."""
     punctuation: Punctuation = "ptb"
@@ -64,6 +67,11 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """What t_i is read from: `xpos`, `upos`, `upos+xpos` (the pair), or `none` for no tags."""
     predicted_tags: list[PredictedTag] = []
     """Columns that the parser fills in from the representation: `upos`, `xpos` or both."""
+    marks: tuple[Mark, ...] = ()
+    """What else is known of a word, as one more input, the sum of a vector for each: `upos`, `xpos`
+    (its parts between `+`), `feats` (each `Name=Value`) and `treebank`, where it stems from."""
+    mark_size: Size = 50
+    """Length of those vectors."""
     pieces: Annotated[int, Meta(ge=0, le=10_000_000)] = 0
     """Buckets for hashed character n-grams of a word, its spelling as an input; 0 for none."""
     piece_size: Size = 100
@@ -113,13 +121,15 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     locked: bool = False
     """Drop the same units at every word of a sentence, and some of a_i as well."""
     input_dropout: Share = 0.0
-    """Share of the vectors (word, tag, spelling, pre-trained) of each word that are dropped whole;
-    what is left is scaled up."""
+    """Share of the vectors (word, tag, marks, spelling, pre-trained) of each word that are dropped
+    whole; what is left is scaled up."""
     word_dropout: Share = 0.0
     """Share of the words that become UNK."""
     schedule: Literal["constant", "cosine"] = "constant"
-    """Adam's learning rate: the same throughout, or rising for one epoch and then falling to zero
+    """Adam's learning rate: the same throughout, or rising for `warmup` epochs and falling to zero
     with `adam_epochs`."""
+    warmup: Annotated[float, Meta(ge=0.0, le=10_000.0)] = 1.0
+    """Epochs in which the rate of a `cosine` rises."""
     average: Share = 0.0
     """Decay of an exponential moving average of the weights, which is what is scored and kept;
     0 for the weights themselves."""
@@ -152,6 +162,20 @@ class LabelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             raise ValueError(
                 "label.epochs is 0 and label.joint is false: no label would be learned"
             )
+
+
+class TeachConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Models whose distributions are learned from beside the gold trees (distillation)."""
+
+    models: Annotated[tuple[str, ...], Meta(min_length=1)]
+    """Folders of trained models, with weights; the mean of their distributions is what teaches."""
+    weight: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.5
+    """w: the loss of a word is (1 - w) times that of its gold head, plus w times the cross-entropy
+    with the teachers' distribution; likewise for its label (with `label.joint`) and its tags."""
+    temperature: Annotated[float, Meta(ge=0.1, le=100.0)] = 1.0
+    """Above 1 the distributions of both sides are flatter when they are compared."""
+    text: tuple[str, ...] = ()
+    """More files to learn from, with words but without trees: the teachers' trees serve as gold."""
 
 
 class SegmentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -198,33 +222,6 @@ class DecodeConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     """Arc weights in repair: `log-probability` (authors' code) or `probability` (the paper)."""
 
 
-class ServeConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Where a server listens, and how much it takes on."""
-
-    host: str = "127.0.0.1"
-    port: Annotated[int, Meta(ge=0, le=65_535)] = 8080
-    """0 for any that is free."""
-    workers: Annotated[int, Meta(ge=0, le=256)] = 0
-    """Threads that parse; 0 for one a core."""
-    max_bytes: Annotated[int, Meta(ge=1, le=2**30)] = 4 * 2**20
-    """Of a request's body."""
-    max_sentences: Count = 1_000
-    max_words: Count = 20_000
-    """Of a request."""
-    max_sentence_words: Count = 1_500
-    max_token: Count = 1_000
-    """Characters of a word."""
-    max_seconds: Annotated[float, Meta(gt=0.0, le=3_600.0)] = 30.0
-    """For a request to arrive, and again for its answer to be made."""
-    max_queue: Annotated[int, Meta(ge=1, le=10**9)] = 20_000
-    """Words that are accepted and not parsed yet; what comes on top is told to come back."""
-    max_connections: Count = 1_000
-    token: str = ""
-    """What requests must bring as `Authorization: Bearer TOKEN`; empty for nothing."""
-    cors: tuple[str, ...] = ()
-    """Origins whose pages may ask."""
-
-
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A whole training run."""
 
@@ -232,6 +229,8 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     model: ModelConfig = ModelConfig()
     train: TrainConfig = TrainConfig()
     label: LabelConfig = LabelConfig()
+    teach: TeachConfig | None = None
+    """With a table `[teach]` the model learns from others too."""
     segment: SegmentConfig | None = None
     """With a table `[segment]`, empty or not, the model learns to find words in raw text too."""
     decode: DecodeConfig = DecodeConfig()

@@ -17,6 +17,7 @@ import numpy as np
 from headwise.config import DecodeConfig, PredictedTag
 from headwise.errors import DataError, ModelError
 from headwise.model.bundle import Bundle
+from headwise.model.ensemble import EnsembleScorer
 from headwise.model.scorer import FloatArray, OnnxScorer, Precision, Scorer, Selection
 from headwise.text.segmenter import NO_SEGMENTER, SEGMENT_HINT, Segmenter, load_segmenter
 from headwise.trees.decode import decode_batch
@@ -203,4 +204,23 @@ def load_parser(
         decode or bundle.manifest.decode,
         keep_tags=keep_tags,
         segmenter=load_segmenter(bundle),
+    )
+
+
+def join_parsers(parsers: Sequence[Parser]) -> Parser:
+    """Make an ensemble, which parses by the mean of what its members say.
+
+    Words in raw text, and the way of making trees, are those of the first.
+    """
+    first = parsers[0]
+    if len(parsers) == 1:
+        return first
+    scorer = EnsembleScorer([(parser.scorer, parser.vocab) for parser in parsers])
+    return Parser(
+        scorer,
+        scorer.vocab,
+        first.decode,
+        chunk=first.chunk,
+        keep_tags=first.keep_tags,
+        segmenter=first.segmenter,
     )

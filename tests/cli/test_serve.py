@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from headwise.cli.main import main
-from headwise.config import ServeConfig
+from headwise.serve.config import ServeConfig
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -9,7 +9,8 @@ import pytest
 from headwise import read_sentences
 from headwise.config import Recipe
 from headwise.errors import ConfigError
-from headwise.learn.data import Data, load_data
+from headwise.learn.data import Data, in_treebank, load_data
+from headwise.model.ensemble import join_vocabs
 from headwise.words.vocab import N_SPECIALS, UNK
 
 
@@ -59,7 +60,32 @@ def test_another_input_is_another_fingerprint(full_recipe: Recipe) -> None:
             {"vector_words": 1},
             {"predicted_tags": ["upos"]},
             {"tag_column": "upos+xpos"},
+            {"marks": ("feats",)},
+            {"marks": ("feats", "treebank")},
         )
     }
-    assert len(prints) == 5
+    assert len(prints) == 7
     assert load(full_recipe).fingerprint() in prints
+
+
+def test_several_treebanks_have_one_vocabulary_and_a_mark_each(
+    two_treebanks: tuple[Path, Path], full_recipe: Recipe
+) -> None:
+    paths = tuple(map(str, two_treebanks))
+    sources = msgspec.structs.replace(full_recipe.data, train=paths, dev=paths)
+    model = msgspec.structs.replace(full_recipe.model, marks=("treebank",))
+    data = load_data(sources, model, full_recipe.train)
+    assert data.vocab.treebanks == ("first", "second")
+    assert data.vocab.treebank == "first"
+    assert set(data.others) == {"second"}
+    assert len(data.sentences) == len(data.train.encoded) == 40
+    assert list(data.treebanks) == ["first"] * 25 + ["second"] * 15
+    first = [encoded.marks[1:, 0] for encoded in data.train.encoded]
+    assert {int(number) for marks in first[:25] for number in marks} == {N_SPECIALS}
+    assert {int(number) for marks in first[25:] for number in marks} == {N_SPECIALS + 1}
+    assert all((one.marks[1:, 0] == N_SPECIALS + 1).all() for one in data.others["second"].encoded)
+    words = {word.form for sentence in data.sentences for word in sentence.words}
+    assert set(data.vocab.words.strings) == words
+    joined = in_treebank(join_vocabs([data.vocab, load(full_recipe).vocab]), "second")
+    assert [member.treebank for member in joined.members] == ["second", ""]
+    assert in_treebank(data.vocab, "third").treebank == "first"

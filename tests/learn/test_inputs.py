@@ -6,14 +6,22 @@ import pytest
 import torch
 
 from headwise.config import ModelConfig
-from headwise.learn.inputs import Ids, Inputs, Spelling, drop_parts
+from headwise.learn.inputs import Ids, Inputs, Marks, Spelling, drop_parts
 from headwise.words.pieces import PAD_PIECE, Pieces
 from headwise.words.vocab import PAD, ROOT, UNK, Index, Vocab
 
 PLAIN = Vocab(Index("abcdef"), Index("NVD"), Index(["root"]), "xpos")
-VOCAB = replace(PLAIN, pieces=Pieces(20), vectors=Index("abxy"))
+VOCAB = replace(PLAIN, pieces=Pieces(20), vectors=Index("abxy"), marks=Index("mno"))
 FULL = ModelConfig(
-    word_size=5, tag_size=3, pieces=20, piece_size=4, vectors="v", vector_words=4, vector_size=2
+    word_size=5,
+    tag_size=3,
+    marks=("upos",),
+    mark_size=6,
+    pieces=20,
+    piece_size=4,
+    vectors="v",
+    vector_words=4,
+    vector_size=2,
 )
 WORDS = torch.tensor([[ROOT, 3, 4, 5], [ROOT, 8, UNK, PAD]])
 TAGS = torch.tensor([[ROOT, 3, 4, 5], [ROOT, 3, 3, PAD]])
@@ -21,7 +29,10 @@ PIECES = torch.tensor(
     [[[1, 0], [5, 6], [7, 0], [9, 9]], [[1, 0], [21, 0], [3, 4], [0, 0]]]
 )  # fmt: skip
 VECTORS = torch.tensor([[ROOT, 3, 4, UNK], [ROOT, 6, 5, PAD]])
-IDS = Ids(WORDS, TAGS, PIECES, VECTORS)
+MARKS = torch.tensor(
+    [[[ROOT, PAD], [3, 4], [5, PAD], [PAD, PAD]], [[ROOT, PAD], [5, 4], [3, PAD], [PAD, PAD]]]
+)  # fmt: skip
+IDS = Ids(WORDS, TAGS, PIECES, VECTORS, MARKS)
 
 
 def inputs(config: ModelConfig = FULL, vocab: Vocab = VOCAB) -> Inputs:
@@ -44,15 +55,26 @@ def test_a_word_without_pieces_is_zeros() -> None:
     assert Spelling(30, 4)(torch.full((1, 2, 3), PAD_PIECE)).abs().sum() == 0
 
 
+def test_marks_are_added_up_and_padding_is_nothing() -> None:
+    torch.manual_seed(1)
+    marks = Marks(9, 4)
+    table = marks.table.weight
+    found = marks(torch.tensor([[[7, 5, PAD], [PAD] * 3]]))
+    torch.testing.assert_close(found[0, 0], table[7] + table[5])
+    assert found[0, 1].abs().sum() == 0
+
+
 def test_parts_stand_side_by_side() -> None:
     made = inputs().eval()
     x = made(IDS)
-    assert x.shape == (2, 4, 14)
-    assert made.size == 14
+    assert x.shape == (2, 4, 20)
+    assert made.size == 20
     assert made.tag is not None
+    assert made.mark is not None
     assert made.spelling is not None
     assert made.vector is not None
-    parts = [made.word(WORDS), made.tag(TAGS), made.spelling(PIECES), made.vector(VECTORS)]
+    parts = [made.word(WORDS), made.tag(TAGS), made.mark(MARKS)]
+    parts += [made.spelling(PIECES), made.vector(VECTORS)]
     torch.testing.assert_close(x, torch.cat(parts, dim=-1))
 
 
@@ -63,6 +85,7 @@ def test_parts_stand_side_by_side() -> None:
         (ModelConfig(word_size=5, tag_column="none"), 5),
         (ModelConfig(word_size=5, tag_column="none", pieces=20, piece_size=4), 9),
         (ModelConfig(word_size=5, tag_column="none", vector_words=4, vector_size=2), 7),
+        (ModelConfig(word_size=5, tag_column="none", marks=("feats",), mark_size=9), 14),
     ],
 )
 def test_only_the_parts_of_the_config_are_read(config: ModelConfig, size: int) -> None:
@@ -76,6 +99,7 @@ def test_only_the_parts_of_the_config_are_read(config: ModelConfig, size: int) -
         TAGS if made.tag else nothing(TAGS),
         PIECES if made.spelling else nothing(PIECES),
         VECTORS if made.vector else nothing(VECTORS),
+        MARKS if made.mark else nothing(MARKS),
     )
     assert torch.equal(x, made(unread))
 

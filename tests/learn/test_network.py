@@ -32,7 +32,7 @@ def ids(*rows: list[int]) -> tuple[Ids, Tensor]:
     for i, row in enumerate(rows):
         words[i, : len(row)] = torch.tensor(row)
     tags = words.clamp(max=5)
-    return Ids(words, tags, words[..., None], tags), lengths
+    return Ids(words, tags, words[..., None], tags, tags[..., None]), lengths
 
 
 def test_scores_are_equation_6() -> None:

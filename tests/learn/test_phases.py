@@ -9,7 +9,7 @@ import torch
 from headwise.config import Recipe
 from headwise.learn import step
 from headwise.learn.loop import Device
-from headwise.learn.phases import Run, plan_adam, plan_sgd
+from headwise.learn.phases import Run, plan_adam, plan_sgd, score_on, score_others
 from headwise.learn.recipe import start
 
 CPU = Device(torch.device("cpu"))
@@ -51,6 +51,17 @@ def test_cosine_rises_for_one_epoch_and_falls_to_zero(
     assert rates[-1] == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.parametrize(("warmup", "top_at"), [(0.0, 0), (2.0, 9)])
+def test_warm_up_lasts_as_long_as_told(
+    warmup: float, top_at: int, full_recipe: Recipe, tmp_path: Path, rates: list[float]
+) -> None:
+    plan = plan_adam(state_of(full_recipe, tmp_path, adam_epochs=1000, warmup=warmup))
+    for epoch in range(1, 4):
+        list(plan.steps(plan.optimiser, epoch))
+    assert rates.index(max(rates)) == top_at
+    assert max(rates) == pytest.approx(full_recipe.train.adam_rate, rel=1e-4)
+
+
 def test_constant_rates_are_those_of_the_recipe(
     full_recipe: Recipe, tmp_path: Path, rates: list[float]
 ) -> None:
@@ -82,3 +93,10 @@ def test_labels_are_scored_with_heads_if_no_phase_of_theirs_follows(
     assert (scores.las is not None) == has_las
     assert set(scores.tags) == {"upos", "xpos"}
     assert all(0 <= score <= 100 for score in scores.tags.values())
+
+
+def test_further_dev_treebanks_are_scored_apart(marked_recipe: Recipe, tmp_path: Path) -> None:
+    state = state_of(marked_recipe, tmp_path)
+    own = score_on(state, state.data.others["second"])
+    assert score_others(state) == {"dev_uas second": own.uas, "dev_las second": own.las}
+    assert own != score_on(state, state.data.dev)

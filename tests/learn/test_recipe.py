@@ -115,7 +115,7 @@ def test_run_of_another_treebank_is_refused(tiny_recipe: Recipe, tmp_path: Path)
     recipe = short(msgspec.structs.replace(tiny_recipe, data=data))
     list(islice(run(recipe, tmp_path / "run", CPU, {}), 4))
     treebank.write_text("\n\n".join([*blocks[1:-1], blocks[0], ""]), encoding="utf-8")
-    with pytest.raises(ConfigError, match="another treebank"):
+    with pytest.raises(ConfigError, match="another treebank or teacher"):
         next(run(recipe, tmp_path / "run", CPU, {}))
 
 

@@ -20,7 +20,7 @@ def load(recipe: Recipe) -> Data:
     return load_data(recipe.data, recipe.model, recipe.train)
 
 
-@pytest.fixture(scope="module", params=["tiny_recipe", "full_recipe"])
+@pytest.fixture(scope="module", params=["tiny_recipe", "full_recipe", "marked_recipe"])
 def data(request: pytest.FixtureRequest) -> Data:
     return load(request.getfixturevalue(request.param))
 
@@ -34,6 +34,9 @@ def test_a_selection_is_the_batch_of_the_same_sentences(chosen: list[int], data:
     assert np.array_equal(ids.words.numpy(), batch.words)
     assert np.array_equal(ids.tags.numpy(), batch.tags)
     assert np.array_equal(ids.vectors.numpy(), batch.vectors)
+    n_marks = batch.marks.shape[2]
+    assert np.array_equal(ids.marks[..., :n_marks].numpy(), batch.marks)
+    assert (ids.marks[..., n_marks:] == PAD_PIECE).all()
     width = batch.pieces.shape[2]
     assert np.array_equal(ids.pieces[..., :width].numpy(), batch.pieces)
     assert (ids.pieces[..., width:] == PAD_PIECE).all()

@@ -25,7 +25,7 @@ TORCH_TOLERANCE = 1e-4
 INT8_AGREEMENT = 0.99
 
 
-@pytest.fixture(scope="module", params=["tiny_run", "full_run"])
+@pytest.fixture(scope="module", params=["tiny_run", "full_run", "marked_run"])
 def bundle(request: pytest.FixtureRequest) -> Bundle:
     folder: Path = request.getfixturevalue(request.param)
     return load_bundle(folder / "model")
@@ -156,6 +156,7 @@ MISFITS: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
     "a label too many": ("tiny_run", lambda vocab: vocab["labels"].append("one more")),
     "a vector too many": ("full_run", lambda vocab: vocab["vectors"].append("one more")),
     "a piece too many": ("full_run", lambda vocab: vocab.update(pieces=vocab["pieces"] + 1)),
+    "a mark too many": ("marked_run", lambda vocab: vocab["marks"].append("one more")),
     "a column too few": ("full_run", lambda vocab: vocab["predicted"].pop("upos")),
     "a column too many": ("tiny_run", lambda vocab: vocab.update(predicted={"upos": ["X"]})),
 }

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from headwise.config import ServeConfig
 from headwise.parser import Parser
+from headwise.serve.config import ServeConfig
 from headwise.serve.models import Models, load_models
 from tests.serve.made_servers import Gate, serving
 

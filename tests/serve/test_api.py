@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from headwise.config import ServeConfig
 from headwise.serve import service
 from headwise.serve.api import guess_words
+from headwise.serve.config import ServeConfig
 from headwise.serve.models import Models
 from tests.serve.made_servers import Gate, serving, wait_until
 

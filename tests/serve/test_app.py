@@ -1,9 +1,9 @@
 import httpx
 import pytest
 
-from headwise.config import ServeConfig
 from headwise.model.scorer import Selection
 from headwise.parser import Parser
+from headwise.serve.config import ServeConfig
 from headwise.serve.models import Models
 from tests.serve.made_servers import serving
 

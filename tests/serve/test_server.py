@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from headwise.config import ServeConfig
+from headwise.serve.config import ServeConfig
 from headwise.serve.server import HANDED_OVER, make_handed_over_app
 from tests.serve.made_servers import wait_until
 

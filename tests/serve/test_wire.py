@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from headwise.config import ServeConfig
 from headwise.serve import wire
+from headwise.serve.config import ServeConfig
 from headwise.serve.models import Models
 from tests.serve.made_servers import serving
 

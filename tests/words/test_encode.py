@@ -83,6 +83,43 @@ def spelled(word: Word) -> list[int]:
     return PIECES.ids_of(word.form).tolist()
 
 
+MARKED = replace(
+    VOCAB,
+    mark_columns=("treebank", "upos", "feats"),
+    marks=Index(["treebank=a", "treebank=b", "upos=NOUN", "feats=Number=Plur", "feats=Case=Nom"]),
+    treebank="b",
+)
+COWS = sentence_from_words(
+    [("cows", "NNS", "NOUN", "Case=Nom|Gender=Fem|Number=Plur"), ("moo", "VB", "VERB", "_")],
+    ["form", "xpos", "upos", "feats"],
+)
+
+
+def test_marks_are_the_treebank_tags_and_features_that_are_known() -> None:
+    encoded = encode(COWS, MARKED)
+    assert encoded.marks.tolist() == [[ROOT, 0, 0, 0], [4, 5, 7, 6], [4, 0, 0, 0]]
+    assert encode(COWS, MARKED.as_in("a")).marks[1:, 0].tolist() == [3, 3]
+    assert encode(COWS, VOCAB).marks.shape == (3, 0)
+    batch = make_batch([encoded, encode(NEW, MARKED)])
+    assert batch.marks.shape == (2, 4, 4)
+    assert batch.marks[0, :3].tolist() == encoded.marks.tolist()
+
+
+def test_an_ensemble_reads_by_its_members() -> None:
+    joined = replace(VOCAB, tag_column="none", members=(VOCAB, MARKED))
+    members = encode(COWS, joined).members
+    assert [one.marks.tolist() for one in members] == [
+        encode(COWS, vocab).marks.tolist() for vocab in (VOCAB, MARKED)
+    ]
+
+
+def test_marks_of_tags_need_tags_and_features_may_be_blank() -> None:
+    require_tags(COWS, MARKED)
+    require_tags(NEW, replace(MARKED, mark_columns=("feats",)))
+    with pytest.raises(DataError, match="reads the column UPOS, and it is blank here"):
+        require_tags(NEW, MARKED)
+
+
 def test_gold_has_the_tags_of_every_predicted_column() -> None:
     gold = encode_gold(NEW, FULL)
     assert [tags.tolist() for tags in gold.tags] == [[ROOT, 3, UNK, UNK], [ROOT, UNK, UNK, UNK]]

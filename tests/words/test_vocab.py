@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from headwise.config import TagColumn
-from headwise.errors import ModelError
+from headwise.errors import ConfigError, ModelError
 from headwise.words.conllu import read_sentences
 from headwise.words.sentence import Sentence, sentence_from_words
 from headwise.words.vocab import (
@@ -134,6 +134,8 @@ def test_a_vocabulary_comes_back_from_json(tag_column: TagColumn, is_full: bool)
     if is_full:
         vocab = build_vocab(sentences, tag_column, 1, 700, ["xpos", "upos"])
         vocab = replace(vocab, vectors=Index(["the", "of", "ñ"]))
+        marks = Index(["treebank=a b", "treebank=c", "upos=X", "feats=Case=Nom"])
+        vocab = replace(vocab, mark_columns=("treebank", "upos", "feats"), marks=marks)
     data = vocab_to_json(vocab)
     again = vocab_from_json(data, "vocab.json")
     assert strings(again) == strings(vocab)
@@ -152,6 +154,8 @@ def strings(vocab: Vocab) -> tuple[object, ...]:
         vocab.pieces.n_buckets,
         vocab.vectors.strings,
         predicted,
+        vocab.mark_columns,
+        vocab.marks.strings,
     )
 
 
@@ -168,14 +172,33 @@ DAMAGED = {
     "a vector twice": json.dumps(JSON | {"vectors": ["a", "a"]}).encode(),
     "a predicted tag twice": json.dumps(JSON | {"predicted": {"upos": ["X", "X"]}}).encode(),
     "another predicted column": json.dumps(JSON | {"predicted": {"feats": ["X"]}}).encode(),
+    "a mark twice": json.dumps(JSON | {"marks": ["upos=X", "upos=X"]}).encode(),
+    "marks of another column": json.dumps(JSON | {"mark_columns": ["lemma"]}).encode(),
     "too few pieces": json.dumps(JSON | {"pieces": -1}).encode(),
     "too many pieces": json.dumps(JSON | {"pieces": 10**9}).encode(),
 }
 
 
+def test_the_main_treebank_is_read_by_until_another_is_chosen() -> None:
+    marks = {"mark_columns": ["treebank", "upos"], "marks": ["treebank=a", "treebank=b", "upos=X"]}
+    vocab = vocab_from_json(json.dumps(JSON | marks).encode(), "v")
+    assert (vocab.treebanks, vocab.treebank) == (("a", "b"), "a")
+    assert vocab.as_in("b").treebank == "b"
+    assert vocab.reads == ("xpos", "upos")
+    with pytest.raises(ConfigError, match=r"no treebank c in this model\nhint: it knows a, b"):
+        vocab.as_in("c")
+
+
+def test_a_model_of_one_treebank_tells_none_apart() -> None:
+    vocab = vocab_from_json(json.dumps(JSON).encode(), "v")
+    assert vocab.treebanks == ()
+    with pytest.raises(ConfigError, match="was not trained to tell any apart"):
+        vocab.as_in("a")
+
+
 def test_json_of_an_older_release_is_read() -> None:
     vocab = vocab_from_json(json.dumps(JSON).encode(), "v")
-    assert strings(vocab) == (("a",), ("T",), ("root",), "xpos", 0, (), [])
+    assert strings(vocab) == (("a",), ("T",), ("root",), "xpos", 0, (), [], (), ())
     assert json.loads(vocab_to_json(vocab)) == JSON
 
 

@@ -31,7 +31,8 @@ def info(model: str | None, out_form: str) -> None:
         ("model", str(bundle.path)),
         ("format", f"{manifest.format_version} (headwise {manifest.headwise_version})"),
         ("text", "finds words in raw text" if GRAPH in manifest.files else "needs words"),
-        ("reads tags", "none" if vocab.tag_column == "none" else vocab.tag_column.upper()),
+        ("reads tags", ", ".join(column.upper() for column in vocab.reads) or "none"),
+        ("treebanks", ", ".join(vocab.treebanks) or "tells none apart"),
         ("predicts tags", ", ".join(column.upper() for column in vocab.predicted) or "none"),
         (
             "knows",

@@ -4,7 +4,7 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import click
 import msgspec
@@ -12,9 +12,9 @@ import msgspec
 from headwise import load
 from headwise.cli.output import Annotated, OutputFormat, Screen, screen_of, written
 from headwise.cli.terminal import ProgressLine, examples
-from headwise.config import Decoder, TagColumn
+from headwise.config import Decoder
 from headwise.errors import ConfigError, DataError, ModelError
-from headwise.model.bundle import find_model, load_bundle
+from headwise.model.bundle import Bundle, find_model, load_bundle
 from headwise.model.scorer import Precision
 from headwise.parser import DEFAULT_MODEL, Parser
 from headwise.text.read import Input, read_any, read_text
@@ -41,7 +41,15 @@ FILE_NAME = re.compile(
     )
 )
 @click.argument("source", metavar="[FILE|TEXT]", default="-")
-@click.option("-m", "--model", default=DEFAULT_MODEL, show_default=True, help="Name or folder.")
+@click.option(
+    "-m",
+    "--model",
+    "models",
+    multiple=True,
+    default=[DEFAULT_MODEL],
+    show_default=True,
+    help="Name or folder; several are an ensemble, which parses by the mean of what they say.",
+)
 @click.option("-o", "--output", default="-", show_default=True, help="File; .gz and .xz pack.")
 @click.option(
     "--input",
@@ -64,6 +72,11 @@ FILE_NAME = re.compile(
     default=None,
     help="Keep the UPOS and XPOS that the input has. Default: the model's own replace them, unless "
     "it is a model that reads tags.",
+)
+@click.option(
+    "--treebank",
+    default="",
+    help="Of a model that tells treebanks apart, the one to parse as in. Default: its main one.",
 )
 @click.option(
     "--threads",
@@ -103,11 +116,12 @@ FILE_NAME = re.compile(
 @click.option("--quiet", is_flag=True, help="No progress and no summary on stderr.")
 def parse(
     source: str,
-    model: str,
+    models: tuple[str, ...],
     output: str,
     form: Input,
     out_form: OutputFormat | None,
     keep_tags: bool | None,
+    treebank: str,
     threads: int,
     decoder: Decoder | None,
     single_root: bool | None,
@@ -123,29 +137,38 @@ def parse(
     """
     screen = screen_of(output)
     chosen = _choose_format(out_form, form, screen)
-    bundle = load_bundle(find_model(model))
-    reads = bundle.manifest.model.tag_column
-    if keep_tags is False and reads != "none":
-        raise ConfigError(
-            f"--no-keep-tags: model {model} reads the column {reads.upper()}",
-            "choose a model that needs no tags",
-        )
+    bundles = [_open(model, keep_tags) for model in models]
     changes = {"decoder": decoder, "single_root": single_root}
     decode = msgspec.structs.replace(
-        bundle.manifest.decode, **{k: v for k, v in changes.items() if v is not None}
+        bundles[0].manifest.decode, **{k: v for k, v in changes.items() if v is not None}
     )
     parser = load(
-        bundle, device=device, precision=precision, decode=decode, keep_tags=bool(keep_tags)
+        bundles,
+        device=device,
+        precision=precision,
+        decode=decode,
+        keep_tags=bool(keep_tags),
+        treebank=treebank,
     )
     items = _read(source, form, parser, on_error)
     stream_through(parser.annotate(items, threads, on_error), output, chosen, screen, quiet)
+
+
+def _open(model: str, keep_tags: bool | None) -> Bundle:
+    bundle = load_bundle(find_model(model))
+    if keep_tags is False and bundle.vocab.reads:
+        raise ConfigError(
+            f"--no-keep-tags: model {model} reads {_columns(bundle.vocab.reads)}",
+            "choose a model that needs no tags",
+        )
+    return bundle
 
 
 def _read(
     source: str, form: Input, parser: Parser, on_error: OnError
 ) -> Iterator[Sentence | Malformed]:
     """Open a file, or take a string that names none as text."""
-    no_text = _why_no_text(parser.vocab.tag_column)
+    no_text = _why_no_text(parser.vocab.reads)
     if source == "-" or os.path.exists(source):
         return read_any(source, form, parser.segmenter, on_error, no_text)
     if form in ("conllu", "conllx") or FILE_NAME.fullmatch(source):
@@ -156,11 +179,16 @@ def _read(
     return read_text(source, "text" if form == "auto" else form, parser.segmenter)
 
 
-def _why_no_text(reads: TagColumn) -> ModelError | None:
-    if reads == "none":
+def _columns(reads: Sequence[str]) -> str:
+    names = ", ".join(column.upper() for column in reads)
+    return f"the column{'s' if len(reads) > 1 else ''} {names}"
+
+
+def _why_no_text(reads: Sequence[str]) -> ModelError | None:
+    if not reads:
         return None
     return ModelError(
-        f"this model reads the column {reads.upper()}, and text has no tags",
+        f"this model reads {_columns(reads)}, and text has no tags",
         "give it CoNLL-U with tags, or choose a model that needs none (headwise info MODEL)",
     )
 

@@ -6,9 +6,9 @@ import click
 import msgspec
 
 from headwise.cli.terminal import examples
-from headwise.config import ServeConfig
 from headwise.errors import ConfigError
 from headwise.parser import DEFAULT_MODEL
+from headwise.serve.config import ServeConfig
 
 DEFAULT = ServeConfig()
 

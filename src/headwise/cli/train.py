@@ -28,11 +28,22 @@ if TYPE_CHECKING:
         "headwise train configs/paper-ewt.toml --train train.conllu.xz --dev dev.conllu.xz",
         "headwise train configs/paper-ewt.toml --set model.hidden_size=150 --out runs/small",
         "torchrun --nproc-per-node 2 -m headwise train configs/paper-ewt.toml --train ...",
+        "headwise train configs/best-lstm.toml --train UD_English-EWT --train UD_English-GUM ...",
     )
 )
 @click.argument("config", type=click.Path(path_type=Path))
-@click.option("--train", "train_path", help="Treebank to learn from.")
-@click.option("--dev", "dev_path", help="Treebank to choose the best epoch on.")
+@click.option(
+    "--train",
+    "train_paths",
+    multiple=True,
+    help="Treebank to learn from, a file or a folder; several of them, the main one first.",
+)
+@click.option(
+    "--dev",
+    "dev_paths",
+    multiple=True,
+    help="Treebank to choose the best epoch on; others are scored at the end.",
+)
 @click.option(
     "-o",
     "--out",
@@ -53,8 +64,8 @@ if TYPE_CHECKING:
 )
 def train(
     config: Path,
-    train_path: str | None,
-    dev_path: str | None,
+    train_paths: tuple[str, ...],
+    dev_paths: tuple[str, ...],
     out: Path | None,
     seed: int | None,
     settings: tuple[str, ...],
@@ -62,7 +73,11 @@ def train(
     precision: Dtype,
 ) -> None:
     """Train a parser by a recipe; run it again to go on after an interruption."""
-    flags = {"data.train": train_path, "data.dev": dev_path, "train.seed": seed}
+    flags = {
+        "data.train": _one_or_all(train_paths),
+        "data.dev": _one_or_all(dev_paths),
+        "train.seed": seed,
+    }
     given = {key: value for key, value in flags.items() if value is not None}
     with _launch() as launch:
         recipe = read_recipe(config, settings, given)
@@ -91,6 +106,10 @@ def follow_run(
     click.echo(f"training on {provenance['machine']} in {folder}", err=True)
     _show(reports)
     click.echo(f"model: {folder / 'model'}", err=True)
+
+
+def _one_or_all(paths: tuple[str, ...]) -> str | tuple[str, ...] | None:
+    return (paths[0] if len(paths) == 1 else paths) if paths else None
 
 
 def _launch() -> "AbstractContextManager[Launch | None]":
@@ -140,9 +159,10 @@ def _show(reports: "Iterable[Report]") -> None:
 
 def _describe(start: "StartReport") -> str:
     left_out = f", {start.n_too_long:,} longer ones left out" if start.n_too_long else ""
+    taught = f"; taught by {start.n_teachers}" if start.n_teachers else ""
     return (
         f"{start.n_sentences:,} sentences, {start.n_words:,} words to learn from{left_out}; "
-        f"{start.n_dev_sentences:,} sentences of dev"
+        f"{start.n_dev_sentences:,} sentences of dev{taught}"
     )
 
 
@@ -167,8 +187,12 @@ def _state(step: "StepReport", seconds: float) -> str:
 def _provenance(recipe: Recipe) -> dict[str, str]:
     return {
         "command": shlex.join(["headwise", *sys.argv[1:]]),
-        "train": recipe.data.train,
-        "dev": recipe.data.dev,
+        "train": _listed(recipe.data.train),
+        "dev": _listed(recipe.data.dev),
         "seed": str(recipe.train.seed),
         "headwise": VERSION,
     }
+
+
+def _listed(paths: str | tuple[str, ...]) -> str:
+    return paths if isinstance(paths, str) else ", ".join(paths)

@@ -1,8 +1,8 @@
 """Treebanks ready to learn from: read, checked, numbered."""
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from headwise.config import DataConfig, Format, ModelConfig, Punctuation, TrainConfig
 from headwise.errors import ConfigError, DataError
 from headwise.evaluate.punctuation import is_punctuation
+from headwise.learn.sources import sources_of
 from headwise.learn.vectors import Vector, read_first_vectors
 from headwise.trees.tree import is_tree
 from headwise.words.conllu import read_sentences
@@ -22,6 +23,7 @@ from headwise.words.encode import (
     heads_array,
     require_tags,
 )
+from headwise.words.marks import collect_marks
 from headwise.words.sentence import Sentence
 from headwise.words.vocab import N_SPECIALS, Index, Vocab, build_vocab, vocab_to_json
 
@@ -46,7 +48,11 @@ class Examples:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Train and dev with the vocabulary of train; `n_too_long` training sentences were left out."""
+    """Train and dev with the vocabulary of train; `n_too_long` training sentences were left out.
+
+    `sentences` are those of `train`, as they were read, and `treebanks` names where each stems
+    from. `others` are further dev treebanks.
+    """
 
     vocab: Vocab
     train: Examples
@@ -54,6 +60,9 @@ class Data:
     n_too_long: int
     vectors: Vector | None = None
     """Pre-trained vectors that are an input of their own: float32 [ids, size]."""
+    sentences: Sequence[Sentence] = ()
+    treebanks: Sequence[str] = ()
+    others: Mapping[str, Examples] = field(default_factory=dict)
 
     def fingerprint(self) -> str:
         """Tell this data from any other: a checksum of the vocabulary, the ids and the trees."""
@@ -61,34 +70,65 @@ class Data:
         for examples in (self.train, self.dev):
             for encoded, gold in zip(examples.encoded, examples.gold, strict=True):
                 ids = (encoded.words, encoded.tags, encoded.pieces, encoded.vectors)
-                for part in (*ids, gold.heads, gold.labels, *gold.tags):
+                for part in (*ids, encoded.marks, gold.heads, gold.labels, *gold.tags):
                     digest.update(part.tobytes())
         return digest.hexdigest()
 
 
 def load_data(data: DataConfig, model: ModelConfig, train: TrainConfig) -> Data:
     """Read the treebanks of a recipe."""
-    train_sentences = _read_trees(data.train, data.format, "train")
-    dev_sentences = _read_trees(data.dev, data.format, "dev")
-    vocab = build_vocab(
-        train_sentences, model.tag_column, model.min_count, model.pieces, model.predicted_tags
-    )
+    trained = _read_parts(data.train, data.format, "train")
+    sentences = [sentence for treebank in trained.values() for sentence in treebank]
+    vocab = _collect(trained, model)
     table = None
     if model.vector_words:
-        vocab, table = _with_vectors(vocab, model, train_sentences)
-    short = [s for s in train_sentences if len(s) <= train.max_length]
-    if not short:
+        vocab, table = _with_vectors(vocab, model, sentences)
+    short = {
+        name: [sentence for sentence in treebank if len(sentence) <= train.max_length]
+        for name, treebank in trained.items()
+    }
+    kept = [sentence for treebank in short.values() for sentence in treebank]
+    if not kept:
         raise ConfigError(
             f"no training sentence has at most {train.max_length} words",
             "--set train.max_length=...",
         )
+    dev = {
+        name: examples(treebank, in_treebank(vocab, name), data.punctuation)
+        for name, treebank in _read_parts(data.dev, data.format, "dev").items()
+    }
+    main, *others = dev
     return Data(
         vocab,
-        _examples(short, vocab, data.punctuation),
-        _examples(dev_sentences, vocab, data.punctuation),
-        len(train_sentences) - len(short),
+        together(examples(short[name], in_treebank(vocab, name)) for name in short),
+        dev[main],
+        len(sentences) - len(kept),
         table,
+        kept,
+        [name for name, treebank in short.items() for _ in treebank],
+        {name: dev[name] for name in others},
     )
+
+
+def _collect(treebanks: Mapping[str, Sequence[Sentence]], model: ModelConfig) -> Vocab:
+    """Make the vocabulary of all treebanks; the first is the main one."""
+    sentences = [sentence for treebank in treebanks.values() for sentence in treebank]
+    vocab = build_vocab(
+        sentences, model.tag_column, model.min_count, model.pieces, model.predicted_tags
+    )
+    if not model.marks:
+        return vocab
+    marks = Index(collect_marks(treebanks, model.marks))
+    vocab = replace(vocab, mark_columns=model.marks, marks=marks)
+    return vocab.as_in(vocab.treebanks[0]) if vocab.treebanks else vocab
+
+
+def in_treebank(vocab: Vocab, name: str) -> Vocab:
+    """Read sentences as of the treebank of that name, or as of the main one if it is not known."""
+    members = tuple(in_treebank(member, name) for member in vocab.members)
+    if name in vocab.treebanks:
+        vocab = vocab.as_in(name)
+    return replace(vocab, members=members)
 
 
 def _with_vectors(
@@ -105,9 +145,11 @@ def _with_vectors(
     return replace(vocab, vectors=Index(words)), np.concatenate([specials, table])
 
 
-def _read_trees(source: str, form: Format, role: str) -> list[Sentence]:
-    if not source:
-        raise ConfigError(f"no {role} treebank", f"--{role} FILE, or data.{role} in the recipe")
+def _read_parts(given: str | tuple[str, ...], form: Format, part: str) -> dict[str, list[Sentence]]:
+    return {name: _read_trees(path, form) for name, path in sources_of(given, part).items()}
+
+
+def _read_trees(source: str, form: Format) -> list[Sentence]:
     sentences = [sentence for sentence in read_sentences(source, form) if len(sentence)]
     if not sentences:
         raise DataError("no sentences", source)
@@ -122,7 +164,18 @@ def _read_trees(source: str, form: Format, role: str) -> list[Sentence]:
     return sentences
 
 
-def _examples(sentences: Sequence[Sentence], vocab: Vocab, rule: Punctuation) -> Examples:
+def together(parts: Iterable[Examples]) -> Examples:
+    """Put examples behind each other."""
+    kept = list(parts)
+    return Examples(
+        [encoded for part in kept for encoded in part.encoded],
+        [gold for part in kept for gold in part.gold],
+        [scored for part in kept for scored in part.scored],
+    )
+
+
+def examples(sentences: Sequence[Sentence], vocab: Vocab, rule: Punctuation = "none") -> Examples:
+    """Number the words and trees of sentences."""
     for sentence in sentences:
         require_tags(sentence, vocab)
     return Examples(

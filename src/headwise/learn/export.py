@@ -2,8 +2,9 @@
 
 Three graphs, one for each step of the paper, so that the runtime can cut between them:
 
-    represent   words, tags, vectors [N+1], pieces [N+1, k]                        (Eq. 1-4)
-                -> states, inputs, heads, dependents [N+1, .], predicted tags [N+1]
+    represent   words, tags, vectors [N+1], pieces, marks [N+1, k]                 (Eq. 1-4)
+                -> states, inputs, heads, dependents [N+1, .], predicted tags [N+1],
+                   log-probabilities of these [N+1, tags]
     select      dependents [n, k], heads [N+1, k], rows [n] -> log P_head [n, N+1]  (Eq. 5-6)
     label       states, inputs [N+1, .], words and chosen heads [M] -> log-probabilities [M, R]
 
@@ -100,7 +101,7 @@ class _Int8Embedding(nn.Module):
 def _with_int8_tables(network: Network) -> Network:
     """Copy a network with its embedding tables in int8."""
     copied = copy.deepcopy(network)
-    for part in (copied.inputs, copied.inputs.spelling):
+    for part in (copied.inputs, copied.inputs.spelling, copied.inputs.mark):
         for name, table in list(part.named_children()) if part is not None else ():
             if isinstance(table, nn.Embedding):
                 setattr(part, name, _Int8Embedding(table))
@@ -113,13 +114,15 @@ class _Represent(nn.Module):
         self.network = network
 
     def forward(
-        self, words: Tensor, tags: Tensor, pieces: Tensor, vectors: Tensor
+        self, words: Tensor, tags: Tensor, pieces: Tensor, vectors: Tensor, marks: Tensor
     ) -> tuple[Tensor, ...]:
-        inputs = self.network.inputs(Ids(words[None], tags[None], pieces[None], vectors[None]))
+        ids = Ids(words[None], tags[None], pieces[None], vectors[None], marks[None])
+        inputs = self.network.inputs(ids)
         states = self.network.represent(inputs, None)
         heads, dependents = self.network.select.project(states)
-        told = [scores[0].argmax(dim=-1) for scores in self.network.tag(states)]
-        return states[0], inputs[0], heads[0], dependents[0], *told
+        scores = [column[0] for column in self.network.tag(states)]
+        told = [column.argmax(dim=-1) for column in scores]
+        return states[0], inputs[0], heads[0], dependents[0], *told, *scores
 
 
 class _Select(nn.Module):
@@ -166,13 +169,16 @@ def export_model(
 
 def export_represent(network: Network) -> bytes:
     """Trace Eq. 1-4, and what `select` needs of it."""
-    slots, width = Dim("slots"), Dim("width")
+    slots, width, n_marks = Dim("slots"), Dim("width"), Dim("n_marks")
     # Each input a tensor of its own: the exporter would merge one that is given twice.
     example = {name: torch.ones(7, dtype=torch.int32) for name in ("words", "tags")}
     example |= {"pieces": torch.ones(7, 5, dtype=torch.int32)}
     example |= {"vectors": torch.ones(7, dtype=torch.int32)}
+    example |= {"marks": torch.ones(7, 3, dtype=torch.int32)}
     free = {name: {0: slots} for name in example} | {"pieces": {0: slots, 1: width}}
+    free |= {"marks": {0: slots, 1: n_marks}}
     told = list(network.tag.columns)
+    told += [f"{column}_scores" for column in told]
     return trace(
         _Represent(_with_onnx_lstms(network)),
         example,

@@ -1,9 +1,9 @@
 """x_i, the input of a word, Eq. 3: its parts side by side.
 
-The paper has two parts, a word vector and a tag vector. Two more may join them: the spelling of
-the word (`words.pieces`), and a pre-trained vector that stays as it is, also for words that
-training never saw. In training whole parts of a word can be dropped, each by itself, so that the
-network learns to do without any one of them.
+The paper has two parts, a word vector and a tag vector. Three more may join them: the marks of
+the word (`words.marks`), its spelling (`words.pieces`), and a pre-trained vector that stays as it
+is, also for words that training never saw. In training whole parts of a word can be dropped, each
+by itself, so that the network learns to do without any one of them.
 """
 
 from typing import NamedTuple
@@ -13,16 +13,32 @@ from torch import Tensor, nn
 
 from headwise.config import ModelConfig
 from headwise.words.pieces import PAD_PIECE
-from headwise.words.vocab import N_SPECIALS, UNK, Vocab
+from headwise.words.vocab import N_SPECIALS, PAD, UNK, Vocab
 
 
 class Ids(NamedTuple):
-    """Ids of a batch: words, tags and vectors [B, N+1], pieces [B, N+1, k]."""
+    """Ids of a batch: words, tags and vectors [B, N+1], pieces and marks [B, N+1, k]."""
 
     words: Tensor
     tags: Tensor
     pieces: Tensor
     vectors: Tensor
+    marks: Tensor
+
+
+class Marks(nn.Module):
+    """The sum of the vectors of a word's marks."""
+
+    def __init__(self, n_marks: int, size: int) -> None:
+        """Make a table with one row for each mark."""
+        super().__init__()
+        self.table = nn.Embedding(n_marks, size)
+
+    def forward(self, marks: Tensor) -> Tensor:
+        """Look up marks [B, N+1, k]: float [B, N+1, size]."""
+        is_mark = (marks != PAD).to(torch.float32)[..., None]  # [B, N+1, k, 1]
+        total: Tensor = (self.table(marks) * is_mark).sum(dim=-2)  # [B, N+1, size]
+        return total
 
 
 class Spelling(nn.Module):
@@ -49,10 +65,13 @@ class Inputs(nn.Module):
         super().__init__()
         self.word = nn.Embedding(len(vocab.words), config.word_size)
         sizes = [config.word_size]
-        self.tag = self.spelling = self.vector = None
+        self.tag = self.mark = self.spelling = self.vector = None
         if config.tag_column != "none":
             self.tag = nn.Embedding(len(vocab.tags), config.tag_size)
             sizes.append(config.tag_size)
+        if config.marks:
+            self.mark = Marks(len(vocab.marks), config.mark_size)
+            sizes.append(config.mark_size)
         if config.pieces:
             self.spelling = Spelling(len(vocab.pieces), config.piece_size)
             sizes.append(config.piece_size)
@@ -73,6 +92,8 @@ class Inputs(nn.Module):
         parts: list[Tensor] = [self.word(words)]
         if self.tag is not None:
             parts.append(self.tag(ids.tags))
+        if self.mark is not None:
+            parts.append(self.mark(ids.marks))
         if self.spelling is not None:
             parts.append(self.spelling(ids.pieces))
         if self.vector is not None:

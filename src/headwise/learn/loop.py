@@ -17,6 +17,7 @@ from headwise.learn.checkpoint import Phase
 from headwise.learn.data import Examples
 from headwise.learn.distributed import ALONE, Gradients, Group
 from headwise.learn.label import arc_features, label_loss
+from headwise.learn.lessons import NO_LESSON, Lessons
 from headwise.learn.network import Network
 from headwise.learn.scorer import TorchScorer
 from headwise.learn.select import head_loss
@@ -41,6 +42,7 @@ class StartReport:
     n_words: int
     n_too_long: int
     n_dev_sentences: int
+    n_teachers: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +74,15 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What a loss is made of: heads always; labels with weight 1 if `joint`; tags."""
+    """What a loss is made of: heads always; labels with weight 1 if `joint`; tags.
+
+    With `lessons` each of them is learned from teachers too.
+    """
 
     device: Device
     joint: bool
     tags: float
+    lessons: Lessons | None = None
 
 
 def make_deterministic(device: torch.device) -> None:
@@ -129,29 +135,38 @@ def batch_loss(
 ) -> Tensor:
     """Give the loss of a batch, Eq. 7; that of gold arcs' labels and of tags where asked for."""
     heads = treebank.heads[chosen, :longest]
+    lesson = weigh.lessons.of(chosen, longest) if weigh.lessons else NO_LESSON
     with weigh.device.autocast():
         log_probs, states, inputs = network(treebank.ids(chosen, longest), treebank.lengths[chosen])
-        loss = head_loss(log_probs, heads)
+        loss = lesson.mix(head_loss(log_probs, heads), log_probs, lesson.heads)
         if weigh.joint:
-            labels = treebank.labels[chosen, :longest]
-            loss = loss + _labels_loss(network, states, inputs, heads, labels)
+            named = _name_arcs(network, states, inputs, heads)
+            of_labels = _labels_loss(named, heads, treebank.labels[chosen, :longest])
+            loss = loss + lesson.mix(of_labels, named, lesson.labels)
         if treebank.gold_tags and weigh.tags:
-            gold = [part[chosen, :longest] for part in treebank.gold_tags]
-            loss = loss + weigh.tags * tag_loss(network.tag(states), gold)
+            for i, (scores, ids) in enumerate(
+                zip(network.tag(states), treebank.gold_tags, strict=True)
+            ):
+                of_tags = tag_loss([scores], [ids[chosen, :longest]])
+                loss = loss + weigh.tags * lesson.mix(of_tags, scores, lesson.tag(i))
     return loss
 
 
-def _labels_loss(
-    network: Network, states: Tensor, inputs: Tensor, heads: Tensor, labels: Tensor
-) -> Tensor:
-    """Give the loss of the labels of gold arcs, summed over words and divided by sentences."""
+def _name_arcs(network: Network, states: Tensor, inputs: Tensor, heads: Tensor) -> Tensor:
+    """Name gold arcs: log-probabilities [B, N+1, R]; those of words without a head are not read."""
     n_sentences, n_slots = heads.shape
     starts = torch.arange(n_sentences, device=heads.device)[:, None] * n_slots
     dependents = (starts + torch.arange(n_slots, device=heads.device)).flatten()
     of = (starts + heads.clamp(min=0)).flatten()
     arcs = arc_features(states.flatten(0, 1), inputs.flatten(0, 1), dependents, of)
+    log_probs: Tensor = network.label(arcs)
+    return log_probs.view(n_sentences, n_slots, -1)
+
+
+def _labels_loss(log_probs: Tensor, heads: Tensor, labels: Tensor) -> Tensor:
+    """Give the loss of the labels of gold arcs, summed over words and divided by sentences."""
     targets = torch.where(heads < 0, PAD, labels).flatten()
-    return label_loss(network.label(arcs), targets) / n_sentences
+    return label_loss(log_probs.flatten(0, 1), targets) / len(heads)
 
 
 @dataclass(frozen=True, slots=True)

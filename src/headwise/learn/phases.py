@@ -12,7 +12,9 @@ from torch import Tensor, nn
 
 from headwise.config import Recipe
 from headwise.learn.checkpoint import Phase, Progress
-from headwise.learn.data import Data
+from headwise.learn.data import Data, Examples
+from headwise.learn.distributed import ALONE, Group
+from headwise.learn.lessons import Lessons
 from headwise.learn.loop import (
     Device,
     StepReport,
@@ -63,6 +65,7 @@ class Run:
     kept: Network
     best: dict[str, Tensor]
     progress: Progress
+    lessons: Lessons | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,8 @@ def plan_adam(state: Run) -> PhasePlan:
         if train.schedule == "constant":
             return train.adam_rate
         falling = 0.5 * (1 + math.cos(math.pi * min(1.0, epochs / train.adam_epochs)))
-        return train.adam_rate * min(1.0, epochs) * falling
+        rising = min(1.0, epochs / train.warmup) if train.warmup else 1.0
+        return train.adam_rate * rising * falling
 
     return _plan_heads(state, "adam", train.adam_epochs, optimiser, rate_at)
 
@@ -120,7 +124,7 @@ def _plan_heads(
 ) -> PhasePlan:
     recipe = state.recipe
     treebank = put_on_device(state.data.train, state.device.where)
-    weigh = Weights(state.device, recipe.label.joint, recipe.train.tag_weight)
+    weigh = Weights(state.device, recipe.label.joint, recipe.train.tag_weight, state.lessons)
     loss_of = partial(batch_loss, state.network, treebank, weigh)
     average = MovingAverage(state.network, state.kept, recipe.train.average, state.progress.n_steps)
     parameters, group = _trained_with_heads(state), state.device.group
@@ -132,15 +136,20 @@ def _plan_heads(
         state.progress = msgspec.structs.replace(state.progress, n_steps=average.n_steps)
 
     def score() -> DevScores:
-        return _score(state, with_labels=recipe.label.joint and not recipe.label.epochs)
+        with_labels = recipe.label.joint and not recipe.label.epochs
+        return score_on(state, state.data.dev.part(group.own), with_labels, group)
 
     return PhasePlan(name, n_epochs, recipe.train.patience, optimiser, steps, score)
 
 
-def _score(state: Run, with_labels: bool) -> DevScores:
-    """Score the network that is kept: greedy heads, tags, and labels of repaired trees if asked."""
-    group, decode = state.device.group, state.recipe.decode
-    dev = state.data.dev.part(group.own)
+def score_on(
+    state: Run, dev: Examples, with_labels: bool = True, group: Group = ALONE
+) -> DevScores:
+    """Score the network that is kept: greedy heads, tags, and labels of repaired trees if asked.
+
+    `dev` is the part of this process, and the scores are those of the whole `group`.
+    """
+    decode = state.recipe.decode
     scorer = TorchScorer(state.kept, state.device.where)
     selections = scorer.select(dev.encoded)
     uas, tree_rate = score_heads(selections, dev, group)
@@ -151,6 +160,15 @@ def _score(state: Run, with_labels: bool) -> DevScores:
         las = score_labels(scorer, selections, [tree.heads for tree in trees], dev, group)
     tags = score_tags(selections, dev, list(state.data.vocab.predicted), group)
     return DevScores(uas, tree_rate, las, tags)
+
+
+def score_others(state: Run) -> dict[str, float]:
+    """Score further dev treebanks, each by itself: `dev_las NAME`."""
+    scores: dict[str, float] = {}
+    for name, examples in state.data.others.items():
+        found = score_on(state, examples)
+        scores |= {f"dev_uas {name}": found.uas, f"dev_las {name}": found.las or 0.0}
+    return scores
 
 
 def plan_label(state: Run) -> PhasePlan:

@@ -34,8 +34,10 @@ from headwise.learn.data import load_data
 from headwise.learn.export import export_model
 from headwise.learn.loop import Device, StartReport, StepReport, make_deterministic
 from headwise.learn.network import Network, freeze_vectors, initialise, set_vectors
-from headwise.learn.phases import PhasePlan, Run, plan_adam, plan_label, plan_sgd
+from headwise.learn.phases import PhasePlan, Run, plan_adam, plan_label, plan_sgd, score_others
 from headwise.learn.segment import SegmentReport, export_segmenter, train_segmenter
+from headwise.learn.sources import sources_of
+from headwise.learn.teach import with_lessons
 from headwise.learn.vectors import read_vectors
 from headwise.model.bundle import Description
 from headwise.text.segmenter import GRAPH, SETTINGS
@@ -67,13 +69,14 @@ def run(
         train_data.n_words,
         state.data.n_too_long,
         len(state.data.dev.encoded),
+        len(recipe.teach.models) if recipe.teach else 0,
     )
     yield from train(state)
     group.leave()
     if not group.leads:
         return
     others = yield from _train_segmenter(state)
-    scores = _scores(state.progress) | state.progress.segment
+    scores = _scores(state.progress) | state.progress.segment | score_others(state)
     description = Description(recipe.model, recipe.decode, provenance, scores)
     export_model(state.kept.cpu(), state.data.vocab, description, folder / "model", others)
     state.progress = msgspec.structs.replace(state.progress, finished=True)
@@ -83,7 +86,8 @@ def run(
 def _train_segmenter(state: Run) -> Generator[SegmentReport, None, dict[str, bytes]]:
     """Learn to find words in raw text, where the recipe asks for it; give the model's files.
 
-    It takes minutes, so it begins anew after an interruption; a finished one lies in the folder.
+    It takes minutes, so it begins anew after an interruption; a finished one lies in the folder. Of
+    several treebanks it learns the main one's ways.
     """
     recipe = state.recipe
     if recipe.segment is None:
@@ -91,8 +95,9 @@ def _train_segmenter(state: Run) -> Generator[SegmentReport, None, dict[str, byt
     paths = {name: state.folder / name for name in (GRAPH, SETTINGS)}
     if not (state.progress.segment and all(path.exists() for path in paths.values())):
         data = recipe.data
+        mains = (sources_of(data.train, "train"), sources_of(data.dev, "dev"))
         train_set, dev_set = (
-            list(read_sentences(path, data.format)) for path in (data.train, data.dev)
+            list(read_sentences(next(iter(paths.values())), data.format)) for paths in mains
         )
         seed, device = recipe.train.seed, state.device.where
         for report in train_segmenter(train_set, dev_set, recipe.segment, seed, device):
@@ -135,6 +140,8 @@ def start(recipe: Recipe, folder: Path, device: Device) -> Run:
     """Load the data and build the network, from the checkpoint in `folder` if there is one."""
     make_deterministic(device.where)
     data = load_data(recipe.data, recipe.model, recipe.train)
+    data, lessons = with_lessons(recipe, data, folder, device.where)
+    fingerprint = data.fingerprint() + (lessons.key if lessons else "")
     network = Network(recipe.model, data.vocab)
     initialise(network, recipe.train.init, recipe.train.seed)
     network.set_dropout(recipe.train, recipe.label)
@@ -147,17 +154,17 @@ def start(recipe: Recipe, folder: Path, device: Device) -> Run:
         freeze_vectors(network, torch.from_numpy(table), torch.from_numpy(found))
     encoded = msgspec.json.encode(recipe)
     checkpoint = load_checkpoint(folder)
-    _require_same_start(device, encoded, data.fingerprint(), checkpoint)
+    _require_same_start(device, encoded, fingerprint, checkpoint)
     if checkpoint is None:
         if device.group.leads:
             with whole_file(folder / "recipe.json") as stream:
                 stream.write(msgspec.json.format(encoded, indent=2) + b"\n")
-        progress = Progress(recipe=encoded, data=data.fingerprint())
+        progress = Progress(recipe=encoded, data=fingerprint)
         kept = _average_of(network, recipe)
-        return Run(recipe, data, device, folder, network, kept, _copy(network), progress)
+        return Run(recipe, data, device, folder, network, kept, _copy(network), progress, lessons)
     for what, before, now in (
         ("recipe", checkpoint.progress.recipe, encoded),
-        ("treebank", checkpoint.progress.data, data.fingerprint()),
+        ("treebank or teacher", checkpoint.progress.data, fingerprint),
     ):
         if before != now:
             raise ConfigError(
@@ -168,7 +175,7 @@ def start(recipe: Recipe, folder: Path, device: Device) -> Run:
     if checkpoint.kept:
         kept.load_state_dict(checkpoint.kept)
     best = dict(checkpoint.best)
-    return Run(recipe, data, device, folder, network, kept, best, checkpoint.progress)
+    return Run(recipe, data, device, folder, network, kept, best, checkpoint.progress, lessons)
 
 
 def _require_same_start(

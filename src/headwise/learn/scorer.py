@@ -33,9 +33,12 @@ GPU_CHUNK = 1024
 class TorchScorer:
     """`Scorer` on a device of PyTorch's."""
 
-    def __init__(self, network: Network, device: torch.device) -> None:
-        """Take a network that is on `device` already."""
+    def __init__(
+        self, network: Network, device: torch.device, tells_tag_scores: bool = False
+    ) -> None:
+        """Take a network that is on `device` already; an ensemble asks for the scores of tags."""
         self._network = network
+        self._tells_tag_scores = tells_tag_scores
         self._device = device
 
     def select(self, sentences: Sequence[Encoded]) -> list[Selection]:
@@ -71,17 +74,19 @@ class TorchScorer:
         self, sentences: Sequence[Encoded], numbers: list[int], selections: dict[int, Selection]
     ) -> None:
         batch = make_batch([sentences[i] for i in numbers])
-        *ids, lengths = to_device(
-            self._device, batch.words, batch.tags, batch.pieces, batch.vectors, batch.lengths
-        )
+        arrays = (batch.words, batch.tags, batch.pieces, batch.vectors, batch.marks)
+        *ids, lengths = to_device(self._device, *arrays, batch.lengths)
         log_probs, states, inputs = self._network(Ids(*ids), lengths)
-        tags = [scores.argmax(dim=-1).cpu().numpy() for scores in self._network.tag(states)]
+        scored = self._network.tag(states)
+        tags = [scores.argmax(dim=-1).cpu().numpy() for scores in scored]
+        told_scores = [s.cpu().numpy() for s in scored] if self._tells_tag_scores else []
         rows = log_probs.float().cpu().numpy()
         for k, i in enumerate(numbers):
             n = len(sentences[i])
             features = (states[k, :n].float(), inputs[k, :n].float())
             told = tuple(column[k, :n].astype(np.int32) for column in tags)
-            selections[i] = Selection(rows[k, :n, :n], features, told)
+            scores = tuple(column[k, :n] for column in told_scores)
+            selections[i] = Selection(rows[k, :n, :n], features, told, scores)
 
 
 def batches_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
@@ -130,7 +135,7 @@ def load_torch_parser(
 ) -> Parser:
     """Make a parser of a model folder, to run on a device of PyTorch's, in large batches."""
     chosen = pick_device(device)
-    scorer = TorchScorer(load_network(bundle, chosen), chosen)
+    scorer = TorchScorer(load_network(bundle, chosen), chosen, tells_tag_scores=True)
     return Parser(
         scorer,
         bundle.vocab,

@@ -18,7 +18,8 @@ from headwise.words.vocab import PAD
 class Treebank:
     """Ids and gold of S sentences, [S, N+1] for the longest; `lengths` [S] count ROOT.
 
-    Spellings are rows of `pieces` [distinct spellings, k]. Heads are -1 for ROOT and padding.
+    Spellings are rows of `pieces` [distinct spellings, k]; `marked` are rows of `marks` [distinct
+    sets of marks, k] likewise. Heads are -1 for ROOT and padding.
     `host_lengths` are the lengths as plain numbers.
     """
 
@@ -27,6 +28,8 @@ class Treebank:
     vectors: Tensor
     spellings: Tensor
     pieces: Tensor
+    marked: Tensor
+    marks: Tensor
     heads: Tensor
     labels: Tensor
     gold_tags: tuple[Tensor, ...]
@@ -35,26 +38,28 @@ class Treebank:
 
     def ids(self, chosen: Tensor, longest: int) -> Ids:
         """Select the ids of the sentences `chosen` [B], up to the longest of them."""
-        words, tags, vectors, spellings = (
-            part[chosen, :longest] for part in (self.words, self.tags, self.vectors, self.spellings)
-        )
-        return Ids(words, tags, self.pieces[spellings], vectors)
+        whole = (self.words, self.tags, self.vectors, self.spellings, self.marked)
+        words, tags, vectors, spellings, marked = (part[chosen, :longest] for part in whole)
+        return Ids(words, tags, self.pieces[spellings], vectors, self.marks[marked])
 
 
 def put_on_device(examples: Examples, device: torch.device) -> Treebank:
     """Move a treebank to the device."""
     encoded, gold = examples.encoded, examples.gold
     pieces, spellings = _distinct([sentence.pieces for sentence in encoded])
+    marks, marked = _distinct([sentence.marks for sentence in encoded])
     heads = pad([tree.heads for tree in gold], -1)
     heads[:, 0] = -1
     columns = zip(*(tree.tags for tree in gold), strict=True)
-    words, tags, vectors, rows, table, heads_there, labels = to_device(
+    words, tags, vectors, rows, table, mark_rows, mark_table, heads_there, labels = to_device(
         device,
         pad([sentence.words for sentence in encoded]),
         pad([sentence.tags for sentence in encoded]),
         pad([sentence.vectors for sentence in encoded]),
         pad(spellings, 0),
         pieces,
+        pad(marked, 0),
+        marks,
         heads,
         pad([tree.labels for tree in gold]),
     )
@@ -65,6 +70,8 @@ def put_on_device(examples: Examples, device: torch.device) -> Treebank:
         vectors,
         rows,
         table,
+        mark_rows,
+        mark_table,
         heads_there,
         labels,
         tuple(to_device(device, *(pad(column, PAD) for column in columns))),
@@ -74,7 +81,9 @@ def put_on_device(examples: Examples, device: torch.device) -> Treebank:
 
 
 def _distinct(blocks: Sequence[IntArray]) -> tuple[IntArray, list[IntArray]]:
-    """Find the distinct spellings in blocks [N+1, k]: a table of them, and their numbers [N+1].
+    """Find the distinct rows in blocks [N+1, k]: a table of them, and their numbers [N+1].
+
+    They are spellings or sets of marks; the padding of both is 0.
 
     Row 0 of the table is empty, for padding.
     """

@@ -32,12 +32,14 @@ class Selection:
 
     `head_log_probs` is float32 [N+1, N+1], [dependent, head]; row 0 is never read. `features` are
     for `label` of the same scorer, and for nobody else. `tags` are int32 [N+1] for each column that
-    the model predicts: positions among its strings.
+    the model predicts: positions among its strings. `tag_log_probs` are float32 [N+1, tags] for
+    each, where the scorer tells them.
     """
 
     head_log_probs: FloatArray
     features: Any
     tags: tuple[IntArray, ...] = ()
+    tag_log_probs: tuple[FloatArray, ...] = ()
 
 
 class Scorer(Protocol):
@@ -68,14 +70,14 @@ class OnnxScorer:
         last_pieces = (
             [[ROOT_PIECE], [len(vocab.pieces) - 1]] if vocab.pieces.n_buckets else [[], []]
         )
+        last_mark = [[ROOT], [len(vocab.marks) - 1]] if vocab.marks.strings else [[], []]
         words, tags, vectors = (
             np.array([ROOT, len(index) - 1], np.int32)
             for index in (vocab.words, vocab.tags, vocab.vectors)
         )
         try:
-            selection = self._select_one(
-                Encoded(words, tags, np.array(last_pieces, np.int32), vectors)
-            )
+            pieces, marks = (np.array(ids, np.int32) for ids in (last_pieces, last_mark))
+            selection = self._select_one(Encoded(words, tags, pieces, vectors, marks))
             (labels,) = self.label([selection], [np.zeros(2, np.int32)])
             fits = labels.shape == (1, len(vocab.labels.strings))
             fits = fits and len(selection.tags) == len(vocab.predicted)
@@ -102,6 +104,7 @@ class OnnxScorer:
             "tags": sentence.tags,
             "pieces": sentence.pieces,
             "vectors": sentence.vectors,
+            "marks": sentence.marks,
         }
         states, inputs, heads, dependents, *tags = self._represent.run(ids)
         n_slots, k = heads.shape
@@ -113,10 +116,12 @@ class OnnxScorer:
             block = slice(start, start + n_rows)
             feed = {"dependents": dependents[block], "heads": heads, "rows": rows[block]}
             head_log_probs[block] = self._select.run(feed)[0]
-        told = tuple(column.astype(np.int32) for column in tags)
+        n_columns = len(self._n_tags)  # what follows them are their scores, in newer models
+        told = tuple(column.astype(np.int32) for column in tags[:n_columns])
         if any(column.max() >= n for column, n in zip(told, self._n_tags, strict=True)):
             raise self._misfit
-        return Selection(head_log_probs, {"states": states, "inputs": inputs}, told)
+        features = {"states": states, "inputs": inputs}
+        return Selection(head_log_probs, features, told, tuple(tags[n_columns:]))
 
 
 class _Graph:

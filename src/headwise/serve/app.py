@@ -21,9 +21,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from headwise.config import ServeConfig
 from headwise.errors import HeadwiseError
 from headwise.serve.api import as_json, health, list_models, metrics, openapi, parse
+from headwise.serve.config import ServeConfig
 from headwise.serve.limits import CLOSE, Refusal
 from headwise.serve.models import Models
 from headwise.serve.pages import page_routes

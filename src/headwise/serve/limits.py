@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from starlette.requests import ClientDisconnect, Request
 
-from headwise.config import ServeConfig
+from headwise.serve.config import ServeConfig
 from headwise.words.sentence import Sentence
 
 BODIES_AT_ONCE = 16

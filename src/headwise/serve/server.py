@@ -13,9 +13,9 @@ import uvicorn
 from starlette.applications import Starlette
 from uvicorn.config import LOGGING_CONFIG
 
-from headwise.config import ServeConfig
 from headwise.errors import ConfigError
 from headwise.serve.app import LOG, make_app
+from headwise.serve.config import ServeConfig
 from headwise.serve.models import Models, load_models
 from headwise.serve.wire import PatientProtocol
 

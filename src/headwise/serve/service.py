@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.requests import Request
 
-from headwise.config import ServeConfig
+from headwise.serve.config import ServeConfig
 from headwise.serve.limits import Bodies, Refusal
 from headwise.serve.metrics import Metrics
 from headwise.serve.models import Models

@@ -6,14 +6,17 @@ since parsing has no gold. A batch is padded with PAD, never with a word.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.config import TagColumn
 from headwise.errors import DataError
+from headwise.words.marks import TREEBANK, marks_of
 from headwise.words.pieces import NO_PIECES, PAD_PIECE, ROOT_PIECE
 from headwise.words.sentence import Sentence
-from headwise.words.vocab import PAD, ROOT, Vocab, tag_of
+from headwise.words.vocab import PAD, ROOT, UNK, Vocab, tag_of
 
 IntArray = NDArray[np.int32]
 BoolArray = NDArray[np.bool_]
@@ -23,13 +26,16 @@ BoolArray = NDArray[np.bool_]
 class Encoded:
     """The ids of one sentence, int32, slot 0 is ROOT.
 
-    `words`, `tags` and `vectors` are [N+1]; `pieces` [N+1, k] are padded with PAD_PIECE.
+    `words`, `tags` and `vectors` are [N+1]; `pieces` [N+1, k] are padded with PAD_PIECE, `marks`
+    [N+1, k] with PAD, which is 0 as well. `members` is what the models of an ensemble read.
     """
 
     words: IntArray
     tags: IntArray
     pieces: IntArray
     vectors: IntArray
+    marks: IntArray
+    members: tuple["Encoded", ...] = ()
 
     def __len__(self) -> int:
         """Count the slots, ROOT included."""
@@ -56,6 +62,7 @@ class Batch:
     tags: IntArray
     pieces: IntArray
     vectors: IntArray
+    marks: IntArray
     lengths: IntArray
 
 
@@ -74,10 +81,24 @@ def encode(sentence: Sentence, vocab: Vocab) -> Encoded:
         np.array(tags, np.int32),
         pad(pieces, PAD_PIECE),
         np.array(vectors, np.int32),
+        _encode_marks(sentence, vocab),
+        tuple(encode(sentence, member) for member in vocab.members),
     )
 
 
 _ROOT_PIECES = np.array([ROOT_PIECE], np.int32)
+
+
+def _encode_marks(sentence: Sentence, vocab: Vocab) -> IntArray:
+    """Look up marks: int32 [N+1, k]; a mark that training never saw is left out."""
+    if not vocab.marks.strings:
+        return np.zeros((len(sentence) + 1, 0), np.int32)
+    own = [vocab.marks.id_of(f"{TREEBANK}{vocab.treebank}")] if vocab.treebank else []
+    rows = [np.array([ROOT], np.int32)]
+    for word in sentence.words:
+        ids = map(vocab.marks.id_of, marks_of(word, vocab.mark_columns))
+        rows.append(np.array([*own, *(number for number in ids if number != UNK)], np.int32))
+    return pad(rows)
 
 
 def heads_array(sentence: Sentence) -> IntArray:
@@ -97,10 +118,14 @@ def encode_gold(sentence: Sentence, vocab: Vocab) -> Gold:
 
 def require_tags(sentence: Sentence, vocab: Vocab) -> None:
     """Refuse a sentence without any tag in the column that the model was trained with."""
-    tags = tag_of(sentence, vocab.tag_column)
-    if tags and all(tag in ("_", "_ _") for tag in tags):
+    for column in vocab.reads:
+        if column == "feats":
+            continue  # a sentence of words without any feature is nothing strange
+        tags = tag_of(sentence, cast(TagColumn, column))
+        if not tags or any(tag not in ("_", "_ _") for tag in tags):
+            continue
         raise DataError(
-            f"this model reads the column {vocab.tag_column.upper()}, and it is blank here",
+            f"this model reads the column {column.upper()}, and it is blank here",
             sentence.source,
             sentence.line_of(1),
             "tag the text first, or choose a model that needs no tags (headwise info MODEL)",
@@ -123,6 +148,7 @@ def make_batch(sentences: Sequence[Encoded]) -> Batch:
         pad([s.tags for s in sentences]),
         pad_pieces([s.pieces for s in sentences]),
         pad([s.vectors for s in sentences]),
+        pad_pieces([s.marks for s in sentences]),
         lengths,
     )
 

@@ -7,13 +7,14 @@ have no spelling, so that a word which is spelled `<unk>` is a word like any oth
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 import msgspec
 
-from headwise.config import PredictedTag, TagColumn
-from headwise.errors import ModelError
+from headwise.config import Mark, PredictedTag, TagColumn
+from headwise.errors import ConfigError, ModelError
+from headwise.words.marks import TREEBANK
 from headwise.words.pieces import Pieces
 from headwise.words.sentence import Sentence
 
@@ -56,7 +57,9 @@ class Vocab:
     """The words, tags and labels that a model knows.
 
     `tags` are read (from `tag_column`), `predicted` are told: for each column its tags. `vectors`
-    are words that have a pre-trained vector, `pieces` cut words into character n-grams.
+    are words that have a pre-trained vector, `pieces` cut words into character n-grams. `marks` are
+    read from `mark_columns`, and `treebank` is the one that sentences are taken to stem from.
+    `members` are the vocabularies of an ensemble, which reads by them alone.
     """
 
     words: Index
@@ -66,6 +69,31 @@ class Vocab:
     pieces: Pieces = NO_PIECES
     vectors: Index = NOTHING
     predicted: Mapping[PredictedTag, Index] = field(default_factory=dict)
+    mark_columns: tuple[Mark, ...] = ()
+    marks: Index = NOTHING
+    treebank: str = ""
+    members: tuple["Vocab", ...] = ()
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Name the columns of annotation that are read, as `tag_column` and `marks` do."""
+        own = () if self.tag_column == "none" else (self.tag_column,)
+        return (*own, *(column for column in self.mark_columns if column != "treebank"))
+
+    @property
+    def treebanks(self) -> tuple[str, ...]:
+        """Name the treebanks that the model tells apart, the main one first."""
+        if "treebank" not in self.mark_columns:
+            return ()
+        starts = [mark for mark in self.marks.strings if mark.startswith(TREEBANK)]
+        return tuple(mark.removeprefix(TREEBANK) for mark in starts)
+
+    def as_in(self, treebank: str) -> "Vocab":
+        """Copy the vocabulary, to read sentences as if they stemmed from that treebank."""
+        if treebank not in self.treebanks:
+            known = ", ".join(self.treebanks) or "none: it was not trained to tell any apart"
+            raise ConfigError(f"no treebank {treebank} in this model", f"it knows {known}")
+        return replace(self, treebank=treebank)
 
     def vector_id(self, form: str) -> int:
         """Give the id of a word's vector: that of its spelling, or else in lower case."""
@@ -83,6 +111,8 @@ class _Lists(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     pieces: Annotated[int, msgspec.Meta(ge=0, le=10_000_000)] = 0
     vectors: list[str] = []
     predicted: dict[PredictedTag, list[str]] = {}
+    mark_columns: list[Mark] = []
+    marks: list[str] = []
 
 
 def build_vocab(
@@ -138,6 +168,8 @@ def vocab_to_json(vocab: Vocab) -> bytes:
         vocab.pieces.n_buckets,
         list(vocab.vectors.strings),
         {column: list(index.strings) for column, index in vocab.predicted.items()},
+        list(vocab.mark_columns),
+        list(vocab.marks.strings),
     )
     return msgspec.json.format(msgspec.json.encode(lists), indent=1) + b"\n"
 
@@ -150,7 +182,7 @@ def vocab_from_json(data: bytes, where: str) -> Vocab:
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ModelError(f"{where}: {error}", hint) from error
     try:
-        return Vocab(
+        vocab = Vocab(
             Index(lists.words),
             Index(lists.tags),
             Index(lists.labels),
@@ -158,6 +190,9 @@ def vocab_from_json(data: bytes, where: str) -> Vocab:
             Pieces(lists.pieces),
             Index(lists.vectors),
             {column: Index(strings) for column, strings in lists.predicted.items()},
+            tuple(lists.mark_columns),
+            Index(lists.marks),
         )
+        return vocab.as_in(vocab.treebanks[0]) if vocab.treebanks else vocab
     except ModelError as error:
         raise ModelError(f"{where}: {error.what}", hint) from error

@@ -1,8 +1,9 @@
 import sys
 from pathlib import Path
 
+from bench.jobs import Place, as_shell
 from bench.paper.plan import ROOT, Plan, Run
-from bench.paper.steps import Place, as_shell, describe_job, job_of
+from bench.paper.steps import describe_job, job_of
 
 PLACE = Place(Path("/plan.toml"), Path("/the/data"), Path("/the/out"), "cpu", "float32", 2)
 

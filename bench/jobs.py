@@ -2,24 +2,28 @@
 
 A kill at any moment loses nothing that was written: steps whose output is there are passed over,
 and a training goes on from its checkpoint. A folder is locked while any process works in it, so
-that two calls at once, or a call after a kill that left a training alive, do not meet there.
+that two calls at once, or a call after a kill that left a training alive, do not meet there. A job
+may need what others make, and waits for it.
 """
 
 import fcntl
 import json
 import os
+import shlex
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 
-from bench.paper.plan import ROOT
-from bench.paper.steps import Job, Lane
+from headwise.cli.terminal import duration
 from headwise.words.files import whole_file
 
+ROOT = Path(__file__).parents[1]
+"""The repository; recipes are named from here."""
 SECONDS = "seconds.json"
 POLL = 0.1
 """Seconds between two looks at what runs."""
@@ -27,6 +31,61 @@ SAVE = 5.0
 """Seconds after which the time spent so far is written down."""
 GRACE = 10.0
 """Seconds that a process has to end when told to."""
+
+
+Lane = Literal["device", "cpu", "count"]
+"""What runs side by side: our trainings, outside parsers, and the counting of treebanks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command; it need not run when its output is there."""
+
+    name: str
+    command: tuple[str, ...]
+    output: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Steps one after the other, in a folder of their own, once what they need is there."""
+
+    name: str
+    lane: Lane
+    folder: Path
+    log_path: Path
+    steps: tuple[Step, ...]
+    needs: tuple[Path, ...] = ()
+
+    def lacks(self) -> list[Path]:
+        """List the files that are not there yet."""
+        return [path for path in self.needs if not path.exists()]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where things are and what to run on."""
+
+    plan_path: Path
+    data: Path
+    out: Path
+    device: str
+    precision: str
+    threads: int
+
+    def module(self, name: str, *arguments: object) -> tuple[str, ...]:
+        """Make the command for a module of a bench, on this plan and this data."""
+        first = (sys.executable, "-m", name, str(self.plan_path), str(self.data))
+        return (*first, *map(str, arguments))
+
+
+def as_shell(step: Step, job: Job, place: Place) -> str:
+    """Write a command for people to read: names for what is elsewhere on each machine."""
+    names = ((place.data, "DATA"), (job.folder, "RUN"), (place.out, "OUT"))
+    shown = shlex.join(step.command).replace(sys.executable, "python")
+    for path, name in (*names, (place.plan_path, "PLAN"), (ROOT, ".")):
+        shown = shown.replace(str(path), name)
+    return shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +147,11 @@ def run_jobs(
                 yield OutOfTime(tuple([one.job for one in running] + waiting))
                 return
             for job in list(waiting):
-                if _has_room(job.lane, running, width):
+                if _has_room(job.lane, running, width) and not job.lacks():
                     yield from _try_to_start(job, waiting, running, locked)
+            if not running and all(job.lacks() for job in waiting):
+                yield from _give_up(waiting)
+                return
             for one in list(running):
                 event = one.look()
                 if event is not None:
@@ -98,6 +160,12 @@ def run_jobs(
             time.sleep(POLL if running or waiting else 0.0)
     finally:
         _stop(running)
+
+
+def _give_up(jobs: Sequence[Job]) -> Iterator[Failed]:
+    """Tell of jobs that need what nobody makes any more."""
+    for job in jobs:
+        yield Failed(job, f"it needs {job.lacks()[0]}, which is not there")
 
 
 def _has_room(lane: Lane, running: "Sequence[_Running]", width: Mapping[Lane, int]) -> bool:
@@ -221,3 +289,25 @@ def _read_seconds(path: Path) -> dict[str, float]:
         return {str(name): float(value) for name, value in json.loads(path.read_text()).items()}
     except (OSError, ValueError):
         return {}
+
+
+def tell(event: Event) -> None:
+    """Say what happened, on stderr."""
+    match event:
+        case Started(job):
+            say(f"started   {job.name}")
+        case Locked(job):
+            say(f"waiting   {job.name}: another call is at work on it")
+        case Finished(job, seconds):
+            say(f"finished  {job.name} in {duration(sum(seconds.values()))}")
+        case Failed(job, why):
+            say(f"failed    {job.name}: {why}; see {job.log_path}")
+        case OutOfTime(jobs):
+            say(f"time is up: {len(jobs)} runs are not finished; call again to go on")
+            if any(job.lane == "cpu" and job.folder.exists() for job in jobs):
+                say("trainings of outside parsers will start anew: give them a call without limit")
+
+
+def say(text: str) -> None:
+    """Write a line to stderr at once."""
+    print(text, file=sys.stderr, flush=True)

@@ -2,21 +2,24 @@ import fcntl
 import json
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bench.paper import jobs as jobs_module
-from bench.paper.jobs import (
+from bench import jobs as jobs_module
+from bench.jobs import (
     Event,
     Failed,
     Finished,
+    Job,
+    Lane,
     Locked,
     OutOfTime,
     Started,
+    Step,
     run_jobs,
 )
-from bench.paper.steps import Job, Lane, Step
 
 WIDE: dict[Lane, int] = {"device": 2, "cpu": 2, "count": 1}
 WRITE = "import sys; open(sys.argv[1], 'a').write('x')"
@@ -135,3 +138,23 @@ def test_time_that_cannot_be_read_counts_from_zero(tmp_path: Path) -> None:
     job.folder.mkdir()
     (job.folder / "seconds.json").write_text("{")
     assert kinds(list(run_jobs([job], WIDE))) == ["Started", "Finished"]
+
+
+def test_a_job_waits_for_what_it_needs(tmp_path: Path) -> None:
+    first = made_job(tmp_path, "first", WRITE)
+    second = replace(made_job(tmp_path, "second", WRITE), needs=(first.folder / "out-0",))
+    events = list(run_jobs([second, first], WIDE))
+    told = [(type(event).__name__, event.job.name) for event in events]  # type: ignore[union-attr]
+    assert told[0] == ("Started", "first")
+    assert set(told[1:3]) == {("Finished", "first"), ("Started", "second")}
+    assert told[3:] == [("Finished", "second")]
+
+
+def test_a_job_that_needs_what_failed_is_given_up(tmp_path: Path) -> None:
+    first = made_job(tmp_path, "first", "raise SystemExit(3)")
+    second = replace(made_job(tmp_path, "second", WRITE), needs=(first.folder / "out-0",))
+    events = list(run_jobs([first, second], WIDE))
+    assert kinds(events) == ["Started", "Failed", "Failed"]
+    assert isinstance(events[-1], Failed)
+    assert events[-1].why == f"it needs {first.folder / 'out-0'}, which is not there"
+    assert not second.folder.exists()
