@@ -135,11 +135,13 @@ READING_ORDER = (
     "learn.segment_score",
     "learn.segment",
     "learn.recipe",
+    "loading",
     "integrations.surface",
     "integrations.documents",
     "integrations.spacy",
     "cli.terminal",
     "cli.output",
+    "cli.choices",
     "cli.parse",
     "cli.train",
     "cli.evaluate",
@@ -165,20 +167,11 @@ def load(
     with weights, and runs on PyTorch in float32. `decode` overrides the way of making trees that
     the model was saved with. With `keep_tags` the model predicts only tags that the input lacks.
     """
+    from headwise.loading import load_on
     from headwise.model.bundle import Bundle, find_model, load_bundle
-    from headwise.parser import load_parser
 
     bundle = model if isinstance(model, Bundle) else load_bundle(find_model(str(model)))
-    if device == "cpu":
-        return load_parser(bundle, precision, decode, keep_tags)
-    try:
-        from headwise.learn.scorer import load_torch_parser
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"device {device} needs {error.name}, which is not installed",
-            "pip install 'headwise[train]'",
-        ) from error
-    return load_torch_parser(bundle, device, decode, keep_tags)
+    return load_on(device, bundle, precision, decode, keep_tags)
 
 
 def show(

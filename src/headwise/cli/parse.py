@@ -7,16 +7,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import click
-import msgspec
 
 from headwise import load
+from headwise.cli.choices import MODEL, check_tags, chosen_decode, how_to_parse
 from headwise.cli.output import Annotated, OutputFormat, Screen, screen_of, written
-from headwise.cli.terminal import ProgressLine, examples
+from headwise.cli.terminal import ProgressLine, examples, plural
 from headwise.config import Decoder, TagColumn
 from headwise.errors import ConfigError, DataError, ModelError
 from headwise.model.bundle import find_model, load_bundle
 from headwise.model.scorer import Precision
-from headwise.parser import DEFAULT_MODEL, Parser
+from headwise.parser import Parser
 from headwise.text.read import Input, read_any, read_text
 from headwise.words.conllu import Malformed, OnError
 from headwise.words.files import open_target
@@ -41,7 +41,7 @@ FILE_NAME = re.compile(
     )
 )
 @click.argument("source", metavar="[FILE|TEXT]", default="-")
-@click.option("-m", "--model", default=DEFAULT_MODEL, show_default=True, help="Name or folder.")
+@MODEL
 @click.option("-o", "--output", default="-", show_default=True, help="File; .gz and .xz pack.")
 @click.option(
     "--input",
@@ -59,12 +59,7 @@ FILE_NAME = re.compile(
     help="json: one object a line; tree: drawn in characters; svg: one picture. Default: tree on "
     "a terminal, elsewhere conllu (conllx if it came so).",
 )
-@click.option(
-    "--keep-tags/--no-keep-tags",
-    default=None,
-    help="Keep the UPOS and XPOS that the input has. Default: the model's own replace them, unless "
-    "it is a model that reads tags.",
-)
+@how_to_parse
 @click.option(
     "--threads",
     type=click.IntRange(1, 256),
@@ -73,32 +68,11 @@ FILE_NAME = re.compile(
     help="The output does not depend on it.",
 )
 @click.option(
-    "--decoder",
-    type=click.Choice(["greedy", "mst", "eisner"]),
-    help="greedy: each word's best head, tree or not; mst: repair what is no tree; eisner: repair "
-    "what is no projective tree. Default: the model's.",
-)
-@click.option(
-    "--single-root/--multi-root",
-    default=None,
-    help="Exactly one root in a sentence, or any number. Default: the model's.",
-)
-@click.option(
     "--on-error",
     type=click.Choice(["raise", "skip"]),
     default="raise",
     show_default=True,
     help="Malformed CoNLL-U: stop, or report it and pass it through unparsed.",
-)
-@click.option(
-    "--precision",
-    type=click.Choice(["int8", "float32"]),
-    default="int8",
-    show_default=True,
-    help="Of the network on a CPU; the model must have it.",
-)
-@click.option(
-    "--device", default="cpu", show_default=True, help="cpu or cuda, which needs headwise[train]."
 )
 @click.option("--quiet", is_flag=True, help="No progress and no summary on stderr.")
 def parse(
@@ -124,16 +98,8 @@ def parse(
     screen = screen_of(output)
     chosen = _choose_format(out_form, form, screen)
     bundle = load_bundle(find_model(model))
-    reads = bundle.manifest.model.tag_column
-    if keep_tags is False and reads != "none":
-        raise ConfigError(
-            f"--no-keep-tags: model {model} reads the column {reads.upper()}",
-            "choose a model that needs no tags",
-        )
-    changes = {"decoder": decoder, "single_root": single_root}
-    decode = msgspec.structs.replace(
-        bundle.manifest.decode, **{k: v for k, v in changes.items() if v is not None}
-    )
+    check_tags(bundle, model, keep_tags)
+    decode = chosen_decode(bundle, decoder, single_root)
     parser = load(
         bundle, device=device, precision=precision, decode=decode, keep_tags=bool(keep_tags)
     )
@@ -219,9 +185,5 @@ class _Tally:
 
     def _speed(self) -> str:
         rate = self._n_words / max(time.monotonic() - self._started, 1e-9)
-        counts = f"{_plural(self._ways.total(), 'sentence')}, {_plural(self._n_words, 'word')}"
+        counts = f"{plural(self._ways.total(), 'sentence')}, {plural(self._n_words, 'word')}"
         return f"{counts}, {rate:,.0f} words/s"
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
