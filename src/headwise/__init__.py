@@ -160,6 +160,7 @@ READING_ORDER = (
     "cli.info",
     "cli.convert",
     "cli.serve",
+    "cli.corpus",
     "cli.main",
     "__main__",
 )
