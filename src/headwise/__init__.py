@@ -145,17 +145,32 @@ READING_ORDER = (
     "learn.segment_score",
     "learn.segment",
     "learn.recipe",
+    "loading",
+    "corpus.places",
+    "corpus.cut",
+    "corpus.plan",
+    "corpus.documents",
+    "corpus.annotate",
+    "corpus.columns",
+    "corpus.shards",
+    "corpus.work",
+    "corpus.alone",
+    "corpus.engine",
+    "corpus.run",
+    "corpus.dataset",
     "integrations.surface",
     "integrations.documents",
     "integrations.spacy",
     "cli.terminal",
     "cli.output",
+    "cli.choices",
     "cli.parse",
     "cli.train",
     "cli.evaluate",
     "cli.info",
     "cli.convert",
     "cli.serve",
+    "cli.corpus",
     "cli.main",
     "__main__",
 )
@@ -178,8 +193,9 @@ def load(
     the model was saved with. With `keep_tags` the model predicts only tags that the input lacks.
     A model that was trained on several treebanks parses as in its main one, or as in `treebank`.
     """
+    from headwise.loading import load_on
     from headwise.model.bundle import Bundle, find_model, load_bundle
-    from headwise.parser import join_parsers, load_parser
+    from headwise.parser import join_parsers
 
     models = [model] if isinstance(model, str | Path | Bundle) else list(model)
     if not models:
@@ -187,16 +203,7 @@ def load(
     found = [m if isinstance(m, Bundle) else load_bundle(find_model(str(m))) for m in models]
     if treebank:
         found = [replace(bundle, vocab=bundle.vocab.as_in(treebank)) for bundle in found]
-    if device == "cpu":
-        return join_parsers([load_parser(one, precision, decode, keep_tags) for one in found])
-    try:
-        from headwise.learn.scorer import load_torch_parser
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"device {device} needs {error.name}, which is not installed",
-            "pip install 'headwise[train]'",
-        ) from error
-    return join_parsers([load_torch_parser(one, device, decode, keep_tags) for one in found])
+    return join_parsers([load_on(device, one, precision, decode, keep_tags) for one in found])
 
 
 def show(

@@ -6,6 +6,7 @@ import sys
 import click
 
 from headwise.cli.convert import convert
+from headwise.cli.corpus import corpus
 from headwise.cli.evaluate import evaluate
 from headwise.cli.info import info
 from headwise.cli.parse import parse
@@ -56,3 +57,4 @@ main.add_command(evaluate)
 main.add_command(info)
 main.add_command(convert)
 main.add_command(serve)
+main.add_command(corpus)

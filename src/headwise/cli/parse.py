@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import click
-import msgspec
 
 from headwise import load
+from headwise.cli.choices import check_tags, chosen_decode, columns, how_to_parse
 from headwise.cli.output import Annotated, OutputFormat, Screen, screen_of, written
-from headwise.cli.terminal import ProgressLine, examples
+from headwise.cli.terminal import ProgressLine, examples, plural
 from headwise.config import Decoder
 from headwise.errors import ConfigError, DataError, ModelError
-from headwise.model.bundle import Bundle, find_model, load_bundle
+from headwise.model.bundle import find_model, load_bundle
 from headwise.model.scorer import Precision
 from headwise.parser import DEFAULT_MODEL, Parser
 from headwise.text.read import Input, read_any, read_text
@@ -67,12 +67,7 @@ FILE_NAME = re.compile(
     help="json: one object a line; tree: drawn in characters; svg: one picture. Default: tree on "
     "a terminal, elsewhere conllu (conllx if it came so).",
 )
-@click.option(
-    "--keep-tags/--no-keep-tags",
-    default=None,
-    help="Keep the UPOS and XPOS that the input has. Default: the model's own replace them, unless "
-    "it is a model that reads tags.",
-)
+@how_to_parse
 @click.option(
     "--treebank",
     default="",
@@ -86,32 +81,11 @@ FILE_NAME = re.compile(
     help="The output does not depend on it.",
 )
 @click.option(
-    "--decoder",
-    type=click.Choice(["greedy", "mst", "eisner"]),
-    help="greedy: each word's best head, tree or not; mst: repair what is no tree; eisner: repair "
-    "what is no projective tree. Default: the model's.",
-)
-@click.option(
-    "--single-root/--multi-root",
-    default=None,
-    help="Exactly one root in a sentence, or any number. Default: the model's.",
-)
-@click.option(
     "--on-error",
     type=click.Choice(["raise", "skip"]),
     default="raise",
     show_default=True,
     help="Malformed CoNLL-U: stop, or report it and pass it through unparsed.",
-)
-@click.option(
-    "--precision",
-    type=click.Choice(["int8", "float32"]),
-    default="int8",
-    show_default=True,
-    help="Of the network on a CPU; the model must have it.",
-)
-@click.option(
-    "--device", default="cpu", show_default=True, help="cpu or cuda, which needs headwise[train]."
 )
 @click.option("--quiet", is_flag=True, help="No progress and no summary on stderr.")
 def parse(
@@ -137,11 +111,10 @@ def parse(
     """
     screen = screen_of(output)
     chosen = _choose_format(out_form, form, screen)
-    bundles = [_open(model, keep_tags) for model in models]
-    changes = {"decoder": decoder, "single_root": single_root}
-    decode = msgspec.structs.replace(
-        bundles[0].manifest.decode, **{k: v for k, v in changes.items() if v is not None}
-    )
+    bundles = [load_bundle(find_model(model)) for model in models]
+    for bundle, model in zip(bundles, models, strict=True):
+        check_tags(bundle, model, keep_tags)
+    decode = chosen_decode(bundles[0], decoder, single_root)
     parser = load(
         bundles,
         device=device,
@@ -152,16 +125,6 @@ def parse(
     )
     items = _read(source, form, parser, on_error)
     stream_through(parser.annotate(items, threads, on_error), output, chosen, screen, quiet)
-
-
-def _open(model: str, keep_tags: bool | None) -> Bundle:
-    bundle = load_bundle(find_model(model))
-    if keep_tags is False and bundle.vocab.reads:
-        raise ConfigError(
-            f"--no-keep-tags: model {model} reads {_columns(bundle.vocab.reads)}",
-            "choose a model that needs no tags",
-        )
-    return bundle
 
 
 def _read(
@@ -179,16 +142,11 @@ def _read(
     return read_text(source, "text" if form == "auto" else form, parser.segmenter)
 
 
-def _columns(reads: Sequence[str]) -> str:
-    names = ", ".join(column.upper() for column in reads)
-    return f"the column{'s' if len(reads) > 1 else ''} {names}"
-
-
 def _why_no_text(reads: Sequence[str]) -> ModelError | None:
     if not reads:
         return None
     return ModelError(
-        f"this model reads {_columns(reads)}, and text has no tags",
+        f"this model reads {columns(reads)}, and text has no tags",
         "give it CoNLL-U with tags, or choose a model that needs none (headwise info MODEL)",
     )
 
@@ -247,9 +205,5 @@ class _Tally:
 
     def _speed(self) -> str:
         rate = self._n_words / max(time.monotonic() - self._started, 1e-9)
-        counts = f"{_plural(self._ways.total(), 'sentence')}, {_plural(self._n_words, 'word')}"
+        counts = f"{plural(self._ways.total(), 'sentence')}, {plural(self._n_words, 'word')}"
         return f"{counts}, {rate:,.0f} words/s"
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

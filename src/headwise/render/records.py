@@ -98,7 +98,7 @@ def to_record(sentence: Sentence, parse: Parse | None = None) -> SentenceRecord:
 def _words(sentence: Sentence, parse: Parse | None) -> list[WordRecord]:
     found = []
     for arc, word in zip(arcs_of(sentence, parse), sentence.words, strict=True):
-        start, end = _place_in_text(word)
+        start, end = place_in_text(word)
         sure = arc.probability
         found.append(
             WordRecord(
@@ -127,7 +127,7 @@ def _lemma(word: Word) -> str | None:
 
 def _token(word: Word) -> TokenRecord:
     first, _, last = word.id.partition("-")
-    start, end = _place_in_text(word)
+    start, end = place_in_text(word)
     return TokenRecord(
         first=int(first),
         last=int(last),
@@ -151,7 +151,8 @@ def _empty_node(word: Word) -> EmptyRecord:
     )
 
 
-def _place_in_text(word: Word) -> tuple[int, int] | tuple[None, None]:
+def place_in_text(word: Word) -> tuple[int, int] | tuple[None, None]:
+    """Read `TokenRange` from MISC: where a word stands in the text it was read from."""
     for part in word.misc.split("|"):
         if place := _RANGE_IN_TEXT.fullmatch(part):
             return int(place[1]), int(place[2])

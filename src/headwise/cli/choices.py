@@ -1,0 +1,77 @@
+"""Flags that more than one command has, and what they come to."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+import msgspec
+
+from headwise.config import DecodeConfig, Decoder
+from headwise.errors import ConfigError
+from headwise.model.bundle import Bundle
+from headwise.parser import DEFAULT_MODEL
+
+Flag = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+MODEL: Flag = click.option(
+    "-m", "--model", default=DEFAULT_MODEL, show_default=True, help="Name or folder."
+)
+KEEP_TAGS: Flag = click.option(
+    "--keep-tags/--no-keep-tags",
+    default=None,
+    help="Keep the UPOS and XPOS that the input has. Default: the model's own replace them, unless "
+    "it is a model that reads tags.",
+)
+DECODER: Flag = click.option(
+    "--decoder",
+    type=click.Choice(["greedy", "mst", "eisner"]),
+    help="greedy: each word's best head, tree or not; mst: repair what is no tree; eisner: repair "
+    "what is no projective tree. Default: the model's.",
+)
+ROOTS: Flag = click.option(
+    "--single-root/--multi-root",
+    default=None,
+    help="Exactly one root in a sentence, or any number. Default: the model's.",
+)
+PRECISION: Flag = click.option(
+    "--precision",
+    type=click.Choice(["int8", "float32"]),
+    default="int8",
+    show_default=True,
+    help="Of the network on a CPU; the model must have it.",
+)
+DEVICE: Flag = click.option(
+    "--device", default="cpu", show_default=True, help="cpu or cuda, which needs headwise[train]."
+)
+
+
+def how_to_parse(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the flags that say how a model is used."""
+    for flag in reversed([KEEP_TAGS, DECODER, ROOTS, PRECISION, DEVICE]):
+        command = flag(command)
+    return command
+
+
+def chosen_decode(
+    bundle: Bundle, decoder: Decoder | None, single_root: bool | None
+) -> DecodeConfig:
+    """Give the model's own way of making trees, with what was asked for instead."""
+    changes = {"decoder": decoder, "single_root": single_root}
+    return msgspec.structs.replace(
+        bundle.manifest.decode, **{k: v for k, v in changes.items() if v is not None}
+    )
+
+
+def check_tags(bundle: Bundle, model: str, keep_tags: bool | None) -> None:
+    """Refuse to replace the tags that a model reads."""
+    if keep_tags is False and bundle.vocab.reads:
+        raise ConfigError(
+            f"--no-keep-tags: model {model} reads {columns(bundle.vocab.reads)}",
+            "choose a model that needs no tags",
+        )
+
+
+def columns(reads: Sequence[str]) -> str:
+    """Name columns of the input in a sentence."""
+    names = ", ".join(column.upper() for column in reads)
+    return f"the column{'s' if len(reads) > 1 else ''} {names}"

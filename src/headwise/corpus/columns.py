@@ -1,0 +1,114 @@
+"""Sentences as rows of a table: the schema that Parquet files and datasets have.
+
+One row is one sentence; what there is of every word is a list. Slot i of all lists belongs to word
+i + 1, so `heads` counts from 1, and 0 is ROOT. Offsets are characters of the document, as given; a
+word of a multi-word token that stands nowhere in the text has none. `docs/scale.md` has a table.
+"""
+
+import math
+
+import pyarrow as pa
+
+from headwise.corpus.documents import Document
+from headwise.render.arcs import comment_value, comments_of, filled, other_lines, text_of
+from headwise.render.records import place_in_text
+from headwise.words.sentence import Parse, Sentence
+
+MULTIWORD = pa.struct(
+    [
+        pa.field("first", pa.int32(), nullable=False),
+        pa.field("last", pa.int32(), nullable=False),
+        pa.field("form", pa.string(), nullable=False),
+        pa.field("start", pa.int64()),
+        pa.field("end", pa.int64()),
+    ]
+)
+SCHEMA = pa.schema(
+    [
+        pa.field("document_id", pa.string(), nullable=False),
+        pa.field("sentence_id", pa.string(), nullable=False),
+        pa.field("text", pa.string(), nullable=False),
+        pa.field("tokens", pa.list_(pa.string())),
+        pa.field("upos", pa.list_(pa.string())),
+        pa.field("xpos", pa.list_(pa.string())),
+        pa.field("heads", pa.list_(pa.int32())),
+        pa.field("labels", pa.list_(pa.string())),
+        pa.field("starts", pa.list_(pa.int64())),
+        pa.field("ends", pa.list_(pa.int64())),
+        pa.field("probabilities", pa.list_(pa.float32())),
+        pa.field("multiword", pa.list_(MULTIWORD)),
+        pa.field("how", pa.string()),
+        pa.field("metadata", pa.string()),
+    ]
+)
+"""What a row holds; `how` says which decoder made the tree, `metadata` is a JSON object."""
+
+
+class Columns:
+    """Rows that are gathered column by column until a table is made of them."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._values: dict[str, list[object]] = {name: [] for name in SCHEMA.names}
+        self.n_words = 0
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return len(self._values["text"])
+
+    def add(self, document: Document, number: int, sentence: Sentence, parse: Parse) -> None:
+        """Add the `number`-th sentence of a document."""
+        row = _row(document, number, sentence, parse)
+        for name, values in self._values.items():
+            values.append(row[name])
+        self.n_words += len(sentence)
+
+    def take(self) -> pa.Table:
+        """Make a table of all rows, and begin anew."""
+        table = pa.table(self._values, schema=SCHEMA)
+        self._values = {name: [] for name in SCHEMA.names}
+        self.n_words = 0
+        return table
+
+
+def _row(document: Document, number: int, sentence: Sentence, parse: Parse) -> dict[str, object]:
+    words = sentence.words
+    places = [place_in_text(word) for word in words]
+    return {
+        "document_id": document.id,
+        "sentence_id": sentence_id(document, number, sentence),
+        "text": text_of(sentence),
+        "tokens": [word.form for word in words],
+        "upos": [filled(word.upos) for word in words],
+        "xpos": [filled(word.xpos) for word in words],
+        "heads": parse.heads,
+        "labels": parse.labels,
+        "starts": [start for start, _ in places],
+        "ends": [end for _, end in places],
+        "probabilities": [math.exp(min(value, 0.0)) for value in parse.head_log_probs],
+        "multiword": _multiword(sentence),
+        "how": parse.how,
+        "metadata": document.metadata or None,
+    }
+
+
+def _multiword(sentence: Sentence) -> list[dict[str, object]]:
+    tokens = []
+    for _, word in other_lines(sentence):
+        first, dash, last = word.id.partition("-")
+        if dash:
+            start, end = place_in_text(word)
+            tokens.append(
+                {"first": int(first), "last": int(last), "form": word.form}
+                | {"start": start, "end": end}
+            )
+    return tokens
+
+
+def sentence_id(document: Document, number: int, sentence: Sentence) -> str:
+    """Give the `sent_id` of CoNLL-U, or the document's id and a number where there is none."""
+    if isinstance(document.content, bytes):
+        for comment in comments_of(sentence):
+            if value := comment_value(comment, "sent_id"):
+                return value
+    return f"{document.id}-{number}"

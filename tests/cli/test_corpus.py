@@ -1,0 +1,110 @@
+"""`headwise corpus` as a user runs it; with Ray in `tests/corpus/test_engine.py`."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from headwise.cli.corpus import corpus
+from headwise.cli.main import main
+from headwise.cli.terminal import ProgressLine
+
+ROOT = Path(__file__).parent.parent.parent
+TEXT = "Kids love candy. So do I.\n\n" * 40
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["corpus", *map(str, arguments)])
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "some.txt"
+    path.write_text(TEXT)
+    return path
+
+
+def test_a_corpus_is_made_and_made_only_once(text: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    flags = [text, "-o", output, "--workers", 0, "--unit-size", 0.0003]
+    done = run(*flags)
+    assert done.exit_code == 0, done.output
+    assert done.stdout == ""
+    assert re.search(
+        r"out: 40 documents, 80 sentences, 320 words, 4 shards; \d+ s, [\d,]+ words/s", done.stderr
+    )
+    again = run(*flags)
+    assert "4 shards, 4 of them there already" in again.stderr
+    assert run(*flags, "--quiet").stderr == ""
+    other = run(*flags, "--multi-root")
+    assert other.exit_code == 1
+    assert "it was begun with decode = DecodeConfig(" in other.stderr
+    assert "hint: choose another --output" in other.stderr
+
+
+def test_what_is_quarantined_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "Kids love candy."}\n{"no": 1}\n')
+    flags = ["-o", tmp_path / "out", "--workers", 0, "--format", "parquet"]
+    done = run(tmp_path / "a.jsonl", *flags)
+    assert done.exit_code == 0
+    assert "1 document, 1 sentence, 4 words, 1 shard" in done.stderr
+    assert "quarantined: 1 document, see " in done.stderr
+    told = json.loads((tmp_path / "out" / "_quarantine.jsonl").read_text())
+    assert told["position"] == 29
+    assert (tmp_path / "out" / "shard-00000000.parquet").exists()
+
+
+def test_nothing_parsed_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"\xff\xfe\n")
+    done = run(tmp_path / "a.txt", "-o", tmp_path / "out", "--workers", 0)
+    assert done.exit_code == 1
+    assert "no document could be parsed" in done.stderr
+
+
+def test_errors_have_one_message(text: Path, tmp_path: Path) -> None:
+    output = ["-o", tmp_path / "out"]
+    for message, arguments in {
+        "No such file": [tmp_path / "missing", *output],
+        "no model folder": [text, *output, "-m", "missing"],
+        "conllu has xz": [text, *output, "--compression", "snappy"],
+        "--address 127.0.0.1:1: [Errno 111]": [text, *output, "--address", "127.0.0.1:1"],
+    }.items():
+        done = run(*arguments)
+        assert done.exit_code == 1, done.output
+        assert message in done.stderr
+    assert run(text).exit_code == 2
+
+
+def test_progress_shows_words_and_time_left(
+    text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(ProgressLine, "show", lambda self, line: shown.append(line))
+    run(text, "-o", tmp_path / "out", "--workers", 0, "--unit-size", 0.0003)
+    assert len(shown) == 4
+    assert re.fullmatch(r"\d+%, \d+ words, [\d,]+ words/s, \d+ s left", shown[0])
+    assert shown[-1].startswith("100%, 320 words")
+
+
+def test_without_its_extra_it_says_what_to_install(text: Path, tmp_path: Path) -> None:
+    (tmp_path / "pyarrow.py").write_text("raise ModuleNotFoundError('no', name='pyarrow')\n")
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    command = [sys.executable, "-m", "headwise", "corpus", str(text), "-o", str(tmp_path / "out")]
+    done = subprocess.run(
+        command, capture_output=True, check=False, env=os.environ | {"PYTHONPATH": path}
+    )
+    assert done.returncode == 1
+    assert b"pip install 'headwise[corpus]'" in done.stderr
+
+
+def test_every_flag_is_documented() -> None:
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    section = page.split("## headwise corpus")[1].split("\n## ")[0]
+    for parameter in corpus.params:
+        for name in (*parameter.opts, *parameter.secondary_opts):
+            assert not name.startswith("--") or f"`{name}`" in section, name

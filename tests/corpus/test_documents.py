@@ -1,0 +1,147 @@
+import gzip
+import json
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from headwise.corpus import cut as cutting
+from headwise.corpus import documents as reading
+from headwise.corpus.documents import Document, Refused, check_first_line, read_documents
+from headwise.corpus.plan import Job, make_plan
+from headwise.errors import ConfigError, DataError
+
+JobFor = Callable[..., Job]
+
+
+def read(path: Path, job: Job) -> list[Document | Refused]:
+    plan = make_plan([str(path)], None, job)
+    return [item for unit in plan.units() for item in read_documents(unit, job)]
+
+
+def ids_and_contents(items: list[Document | Refused]) -> list[tuple[str, str | bytes]]:
+    return [(i.id, i.content if isinstance(i, Document) else i.error) for i in items]
+
+
+def test_text_by_paragraph_line_and_file(tmp_path: Path, job_for: JobFor) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"\xef\xbb\xbfOne.\nTwo.\n \n\n\xff\n\nThree.\n")
+    by_paragraph = ids_and_contents(read(path, job_for()))
+    assert by_paragraph == [
+        ("a.txt:0", "One.\nTwo.\n \n\n"),
+        ("a.txt:16", "byte 0 of it (counting from 0) is not UTF-8"),
+        ("a.txt:19", "Three.\n"),
+    ]
+    by_line = ids_and_contents(read(path, job_for(split="line")))
+    assert [name for name, _ in by_line] == ["a.txt:0", "a.txt:8", "a.txt:16", "a.txt:19"]
+    path.write_text("One.\n\nTwo.\n")
+    assert ids_and_contents(read(path, job_for(split="file"))) == [("a.txt", "One.\n\nTwo.\n")]
+
+
+def test_jsonl(tmp_path: Path, job_for: JobFor) -> None:
+    path = tmp_path / "a.jsonl"
+    rows: list[object] = [
+        {"text": "One.", "key": 7, "n": 1.5, "tags": ["a"]},
+        {"key": 8},
+        {"text": "Two."},
+        {"text": 3, "key": "k"},
+        {"text": None, "key": "l"},
+        ["text"],
+    ]
+    path.write_text("\n".join(json.dumps(row) for row in rows) + "\n\n{bad\n" + "[" * 9_999 + "\n")
+    items = read(path, job_for(id_column="key"))
+    assert isinstance(items[0], Document)
+    assert (items[0].id, items[0].metadata) == ("7", '{"n":1.5,"tags":["a"]}')
+    told = [item.error if isinstance(item, Refused) else item.content for item in items]
+    assert told[1:6] == [
+        "no text among key",
+        "no key that could be its id",
+        "text is no text",
+        "",
+        "not a JSON object",
+    ]
+    assert "not JSON" in str(told[6])
+    assert "not JSON" in str(told[7])
+    assert read(path, job_for())[0].id == "a.jsonl:0"
+    assert read(path, job_for(split="file"))[0].id == "a.jsonl:0"
+
+
+def test_parquet(tmp_path: Path, job_for: JobFor) -> None:
+    path = tmp_path / "a.parquet"
+    rows = {
+        "body": [f"Text {i}." for i in range(300)] + [None],
+        "day": [date(2026, 1, 1)] * 301,
+        "raw": [b"\x00"] * 301,
+    }
+    pq.write_table(pa.table(rows), path, row_group_size=50)
+    items = read(path, job_for(text_column="body", unit_bytes=1_000))
+    assert [item.id for item in items] == [f"a.parquet:{i}" for i in range(301)]
+    assert isinstance(items[7], Document)
+    assert items[7].content == "Text 7."
+    assert json.loads(items[7].metadata) == {"day": "2026-01-01", "raw": "AA=="}
+    assert isinstance(items[300], Document)
+    assert items[300].content == ""
+    with pytest.raises(DataError, match="no column text") as caught:
+        read(path, job_for())
+    assert "there are body, day, raw" in str(caught.value)
+    text = pa.array([b"One.", b"\xff", b"Two."]).view(pa.string())
+    pq.write_table(pa.table({"text": text}), tmp_path / "bytes.parquet")
+    items = read(tmp_path / "bytes.parquet", job_for())
+    assert [isinstance(item, Refused) for item in items] == [False, True, False]
+    broken = tmp_path / "broken.parquet"
+    broken.write_bytes(b"PAR1 and no more")
+    (item,) = read(broken, job_for(unit_bytes=10**6))
+    assert isinstance(item, Refused)
+    assert "not Parquet" in item.error
+
+
+def test_conllu_is_cut_into_documents_or_sentences(tmp_path: Path, job_for: JobFor) -> None:
+    path = tmp_path / "a.conllu"
+    word = "1\tHi\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
+    path.write_text(f"# newdoc id = one\n{word}{word}# newdoc\n# newpar\n{word}")
+    assert [item.id for item in read(path, job_for())] == ["one", f"a.conllu:{18 + 2 * len(word)}"]
+    path.write_text(word * 200)
+    small = read(path, job_for(unit_bytes=1_000))
+    assert [item.position for item in small] == [i * len(word) for i in range(200)]
+    path.write_text("# only a comment")
+    assert [item.id for item in read(path, job_for())] == ["a.conllu:0"]
+
+
+def test_too_long_a_document_is_not_held(
+    tmp_path: Path, job_for: JobFor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cutting, "MAX_DOCUMENT_BYTES", 100)
+    monkeypatch.setattr(reading, "MAX_DOCUMENT_BYTES", 100)
+    (tmp_path / "a.txt").write_text("long " * 100 + "\n\nshort\n")
+    pq.write_table(pa.table({"text": ["long " * 100, "short"]}), tmp_path / "b.parquet")
+    items = read(tmp_path, job_for())
+    assert [isinstance(item, Refused) for item in items] == [True, False, True, False]
+    (item,) = read(tmp_path / "a.txt", job_for(split="file"))
+    assert isinstance(item, Refused)
+    assert "more than 16 MiB" in item.error
+
+
+def test_a_packed_file_that_breaks_off_gives_what_it_has(tmp_path: Path, job: Job) -> None:
+    path = tmp_path / "a.txt.gz"
+    packed = gzip.compress(b"".join(b"Line %d.\n\n" % i for i in range(20_000)))
+    path.write_bytes(packed[: len(packed) // 2])
+    (tmp_path / "b.txt").write_text("And on it goes.\n")
+    *whole, broken, last = read(tmp_path, job)
+    assert len(whole) > 5_000
+    assert isinstance(broken, Refused)
+    assert "damaged" in broken.error
+    assert last.id == "b.txt:0"
+
+
+def test_a_wrong_column_is_seen_at_once(tmp_path: Path, job: Job) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"body": "x"}\n')
+    with pytest.raises(ConfigError, match="no text in the first line") as caught:
+        check_first_line(str(path), job)
+    assert "there are body" in str(caught.value)
+    for fine in ('{"text": 1}\n', "[]\n", "{\n", ""):
+        path.write_text(fine)
+        check_first_line(str(path), job)

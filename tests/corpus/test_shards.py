@@ -1,0 +1,139 @@
+import gzip
+import hashlib
+import json
+import lzma
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from udtools import Validator  # type: ignore[import-untyped]
+
+from headwise.corpus import shards as writing
+from headwise.corpus.annotate import Parsed, annotate
+from headwise.corpus.columns import SCHEMA
+from headwise.corpus.documents import Document
+from headwise.corpus.plan import Compression, ShardFormat
+from headwise.corpus.shards import Sealed, check_compression, open_shard, shard_name
+from headwise.errors import ConfigError, DataError
+from headwise.parser import Parser
+
+DOCUMENTS = [
+    Document("https://x.org/a b%", "s", 0, "Kids don't love candy. So do I.", '{"year":2026}'),
+    Document("two\nlines", "s", 1, "He can't.", '{"a":"\u2028"}'),
+]
+TREEBANK = Document(
+    "conllu",
+    "s",
+    2,
+    b"# sent_id = old\n1\tHi\thi\t_\t_\t_\t_\t_\t_\t_\n\n\n1\tHo\t_\t_\t_\t_\t_\t_\t_\t_\n",
+)
+
+
+def write(
+    path: Path, form: ShardFormat, packing: Compression, parser: Parser, documents: list[Document]
+) -> Sealed:
+    sealed = Sealed()
+    with open_shard(path, form, packing, sealed) as shard:
+        for item in annotate(parser, documents):
+            assert isinstance(item, Parsed)
+            for number, (sentence, parse) in enumerate(item.sentences, 1):
+                shard.add(item.document, number, sentence, parse)
+    return sealed
+
+
+def unpack(data: bytes, packing: Compression) -> bytes:
+    if packing == "zstd":
+        return bytes(pa.CompressedInputStream(pa.BufferReader(data), "zstd").read())
+    return {"xz": lzma.decompress, "gzip": gzip.decompress, "none": bytes}[packing](data)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("packing", ["xz", "zstd", "gzip", "none"])
+def test_conllu(tmp_path: Path, parser: Parser, packing: Compression) -> None:
+    path = tmp_path / shard_name(7, "conllu", packing)
+    assert path.name.startswith("shard-00000007.conllu")
+    sealed = write(path, "conllu", packing, parser, DOCUMENTS)
+    data = path.read_bytes()
+    assert (len(data), hashlib.sha256(data).hexdigest()) == (sealed.size, sealed.sha256)
+    text = unpack(data, packing).decode()
+    assert text.startswith(
+        '# newdoc id = https://x.org/a b%\n# metadata = {"year":2026}\n# newpar\n'
+        "# sent_id = https:%2F%2Fx.org%2Fa%20b%25-1\n# text = Kids"
+    )
+    assert '# newdoc id = two lines\n# metadata = {"a":"\\u2028"}\n# newpar\n' in text
+    assert "# sent_id = two%0Alines-1\n" in text
+    assert text.count("# newdoc") == 2
+    assert write(path, "conllu", packing, parser, DOCUMENTS).sha256 == sealed.sha256
+
+
+def test_the_referee_finds_no_fault(tmp_path: Path, parser: Parser) -> None:
+    path = tmp_path / "a.conllu"
+    write(path, "conllu", "none", parser, DOCUMENTS)
+    state = Validator(level=2).validate_files([str(path)])
+    assert state.passed(), [str(error) for error in state.error_tracker]
+
+
+def test_a_treebank_keeps_its_bytes(tmp_path: Path, parser: Parser) -> None:
+    path = tmp_path / "a.conllu"
+    write(path, "conllu", "none", parser, [TREEBANK])
+    lines = path.read_bytes().split(b"\n")
+    assert lines[0] == b"# sent_id = old"
+    assert lines[1].startswith(b"1\tHi\thi\tINTJ\t")
+    assert lines[2:4] == [b"", b""]
+    assert len(lines) == 6
+
+
+def test_parquet_has_the_documented_schema(tmp_path: Path, parser: Parser) -> None:
+    path = tmp_path / shard_name(0, "parquet", "zstd")
+    sealed = write(path, "parquet", "zstd", parser, [*DOCUMENTS, TREEBANK])
+    assert sealed.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    table = pq.read_table(path)
+    assert table.schema.equals(SCHEMA)
+    first, *_, he, old, new = table.to_pylist()
+    assert first["sentence_id"] == "https://x.org/a b%-1"
+    assert first["text"] == "Kids don't love candy."
+    assert first["tokens"] == ["Kids", "do", "n't", "love", "candy", "."]
+    content = str(DOCUMENTS[0].content)
+    spans = zip(first["starts"], first["ends"], strict=True)
+    assert [content[i:j] for i, j in spans] == first["tokens"]
+    assert first["multiword"] == [{"first": 2, "last": 3, "form": "don't", "start": 5, "end": 10}]
+    assert first["heads"].count(0) == 1
+    assert all(0 < probability <= 1 for probability in first["probabilities"])
+    assert json.loads(first["metadata"]) == {"year": 2026}
+    assert json.loads(he["metadata"]) == {"a": "\u2028"}
+    assert new["metadata"] is None
+    assert (old["sentence_id"], new["sentence_id"]) == ("old", "conllu-2")
+    assert (old["xpos"], old["starts"]) == (["UH"], [None])
+
+
+def test_row_groups_are_bounded(
+    tmp_path: Path, parser: Parser, texts: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "WORDS_A_GROUP", 100)
+    path = tmp_path / "a.parquet"
+    write(path, "parquet", "snappy", parser, [Document("d", "s", 0, " ".join(texts[:20]))])
+    assert pq.ParquetFile(path).num_row_groups > 2
+    write(path, "parquet", "none", parser, [])
+    assert pq.read_table(path).num_rows == 0
+
+
+@pytest.mark.parametrize("form", ["conllu", "parquet"])
+@pytest.mark.parametrize("packing", ["none", "gzip", "zstd"])
+def test_what_fails_leaves_nothing_behind(
+    tmp_path: Path, parser: Parser, form: ShardFormat, packing: Compression
+) -> None:
+    path = tmp_path / "out"
+    with pytest.raises(KeyError), open_shard(path, form, packing, Sealed()):
+        raise KeyError
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(DataError, match="No such file"):
+        write(tmp_path / "missing" / "out", form, packing, parser, DOCUMENTS)
+
+
+def test_each_format_has_its_packings() -> None:
+    check_compression("conllu", "xz")
+    check_compression("parquet", "snappy")
+    with pytest.raises(ConfigError, match="parquet has zstd"):
+        check_compression("parquet", "xz")
+    with pytest.raises(ConfigError, match="conllu has xz"):
+        check_compression("conllu", "snappy")
