@@ -1,6 +1,6 @@
 """Flags that more than one command has, and what they come to."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -10,6 +10,7 @@ from headwise.config import DecodeConfig, Decoder
 from headwise.errors import ConfigError
 from headwise.model.bundle import Bundle
 from headwise.parser import DEFAULT_MODEL
+from headwise.text.read import name_columns
 
 Flag = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -66,12 +67,6 @@ def check_tags(bundle: Bundle, model: str, keep_tags: bool | None) -> None:
     """Refuse to replace the tags that a model reads."""
     if keep_tags is False and bundle.vocab.reads:
         raise ConfigError(
-            f"--no-keep-tags: model {model} reads {columns(bundle.vocab.reads)}",
+            f"--no-keep-tags: model {model} reads {name_columns(bundle.vocab.reads)}",
             "choose a model that needs no tags",
         )
-
-
-def columns(reads: Sequence[str]) -> str:
-    """Name columns of the input in a sentence."""
-    names = ", ".join(column.upper() for column in reads)
-    return f"the column{'s' if len(reads) > 1 else ''} {names}"

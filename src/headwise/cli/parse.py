@@ -4,20 +4,20 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import click
 
 from headwise import load
-from headwise.cli.choices import check_tags, chosen_decode, columns, how_to_parse
+from headwise.cli.choices import check_tags, chosen_decode, how_to_parse
 from headwise.cli.output import Annotated, OutputFormat, Screen, screen_of, written
 from headwise.cli.terminal import ProgressLine, examples, plural
 from headwise.config import Decoder
-from headwise.errors import ConfigError, DataError, ModelError
+from headwise.errors import ConfigError, DataError
 from headwise.model.bundle import find_model, load_bundle
 from headwise.model.scorer import Precision
 from headwise.parser import DEFAULT_MODEL, Parser
-from headwise.text.read import Input, read_any, read_text
+from headwise.text.read import Input, read_any, read_text, why_no_text
 from headwise.words.conllu import Malformed, OnError
 from headwise.words.files import open_target
 from headwise.words.sentence import Sentence
@@ -131,7 +131,7 @@ def _read(
     source: str, form: Input, parser: Parser, on_error: OnError
 ) -> Iterator[Sentence | Malformed]:
     """Open a file, or take a string that names none as text."""
-    no_text = _why_no_text(parser.vocab.reads)
+    no_text = why_no_text(parser.vocab.reads)
     if source == "-" or os.path.exists(source):
         return read_any(source, form, parser.segmenter, on_error, no_text)
     if form in ("conllu", "conllx") or FILE_NAME.fullmatch(source):
@@ -140,15 +140,6 @@ def _read(
     if no_text is not None:
         raise no_text
     return read_text(source, "text" if form == "auto" else form, parser.segmenter)
-
-
-def _why_no_text(reads: Sequence[str]) -> ModelError | None:
-    if not reads:
-        return None
-    return ModelError(
-        f"this model reads {columns(reads)}, and text has no tags",
-        "give it CoNLL-U with tags, or choose a model that needs none (headwise info MODEL)",
-    )
 
 
 def _choose_format(asked: OutputFormat | None, form: Input, screen: Screen) -> OutputFormat:

@@ -18,6 +18,7 @@ from headwise.errors import HeadwiseError, ModelError
 from headwise.loading import load_on
 from headwise.model.bundle import Bundle, find_model, load_bundle
 from headwise.parser import Parser
+from headwise.text.read import why_no_text
 from headwise.text.segmenter import NO_SEGMENTER, SEGMENT_HINT
 from headwise.words.conllu import read_stream
 from headwise.words.sentence import Parse, Sentence
@@ -110,12 +111,9 @@ def _reason(error: Exception) -> str:
 
 def check_model(bundle: Bundle, has_text: bool) -> None:
     """Refuse a model that cannot parse what there is."""
-    reads = bundle.manifest.model.tag_column
-    if has_text and reads != "none":
-        raise ModelError(
-            f"this model reads the column {reads.upper()}, and text has no tags",
-            "give it CoNLL-U with tags, or choose a model that needs none (headwise info MODEL)",
-        )
+    why = why_no_text(bundle.vocab.reads)
+    if has_text and why is not None:
+        raise why
     if has_text and "segment.onnx" not in bundle.manifest.files:
         raise ModelError(NO_SEGMENTER, SEGMENT_HINT)
 

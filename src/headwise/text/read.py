@@ -7,7 +7,7 @@ otherwise.
 
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, cast
 
@@ -111,3 +111,19 @@ class _Rejoined(io.RawIOBase):
 
 def _chunks(stream: BinaryIO, name: str) -> Iterator[str]:
     return decode_utf8(iter(lambda: stream.read(CHUNK_BYTES), b""), name)
+
+
+def why_no_text(reads: Sequence[str]) -> ModelError | None:
+    """Say why a model that reads these columns cannot parse text, if it reads any."""
+    if not reads:
+        return None
+    return ModelError(
+        f"this model reads {name_columns(reads)}, and text has no tags",
+        "give it CoNLL-U with tags, or choose a model that needs none (headwise info MODEL)",
+    )
+
+
+def name_columns(reads: Sequence[str]) -> str:
+    """Name columns of the input in a sentence."""
+    names = ", ".join(column.upper() for column in reads)
+    return f"the column{'s' if len(reads) > 1 else ''} {names}"
