@@ -12,7 +12,12 @@ from headwise.model.bundle import load_bundle
     ("run", "inputs", "told"),
     [
         ("tiny_run", ["words", "tags"], []),
-        ("full_run", ["words", "pieces", "vectors"], ["upos", "xpos"]),
+        (
+            "full_run",
+            ["words", "pieces", "vectors"],
+            ["upos", "xpos", "upos_scores", "xpos_scores"],
+        ),
+        ("marked_run", ["words", "pieces", "marks"], ["upos", "upos_scores"]),
     ],
 )
 @pytest.mark.parametrize("precision", ["float32", "int8"])

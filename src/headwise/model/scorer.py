@@ -81,6 +81,8 @@ class OnnxScorer:
             (labels,) = self.label([selection], [np.zeros(2, np.int32)])
             fits = labels.shape == (1, len(vocab.labels.strings))
             fits = fits and len(selection.tags) == len(vocab.predicted)
+            told = [scores.shape for scores in selection.tag_log_probs]
+            fits = fits and told in ([], [(2, n_tags) for n_tags in self._n_tags])
         except (KeyError, ValueError, *ORT_ERRORS):
             fits = False
         if not fits:
