@@ -58,6 +58,7 @@ READING_ORDER = (
     "words.files",
     "words.conllu",
     "words.pieces",
+    "words.subwords",
     "words.marks",
     "words.vocab",
     "words.encode",

@@ -52,8 +52,8 @@ def test_what_is_remembered_is_bounded_in_number_and_in_size(
     monkeypatch.setattr("headwise.words.pieces.MAX_CACHED", 3)
     pieces = Pieces(100)
     before = [pieces.ids_of(f"{i}" * 1000).tolist() for i in range(10)]
-    assert len(pieces._cached) <= 3
-    assert max(map(len, pieces._cached)) == 2 * END_LENGTH
+    assert len(pieces._memory.cached) <= 3
+    assert max(map(len, pieces._memory.cached)) == 2 * END_LENGTH
     assert [pieces.ids_of(f"{i}" * 1000).tolist() for i in range(10)] == before
 
 

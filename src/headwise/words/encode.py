@@ -16,6 +16,7 @@ from headwise.errors import DataError
 from headwise.words.marks import TREEBANK, marks_of
 from headwise.words.pieces import NO_PIECES, PAD_PIECE, ROOT_PIECE
 from headwise.words.sentence import Sentence
+from headwise.words.subwords import Windows
 from headwise.words.vocab import PAD, ROOT, UNK, Vocab, tag_of
 
 IntArray = NDArray[np.int32]
@@ -27,7 +28,8 @@ class Encoded:
     """The ids of one sentence, int32, slot 0 is ROOT.
 
     `words`, `tags` and `vectors` are [N+1]; `pieces` [N+1, k] are padded with PAD_PIECE, `marks`
-    [N+1, k] with PAD, which is 0 as well. `members` is what the models of an ensemble read.
+    [N+1, k] with PAD, which is 0 as well. `members` is what the models of an ensemble read,
+    `windows` what a transformer reads, where the model has one.
     """
 
     words: IntArray
@@ -36,6 +38,7 @@ class Encoded:
     vectors: IntArray
     marks: IntArray
     members: tuple["Encoded", ...] = ()
+    windows: Windows | None = None
 
     def __len__(self) -> int:
         """Count the slots, ROOT included."""
@@ -83,6 +86,7 @@ def encode(sentence: Sentence, vocab: Vocab) -> Encoded:
         np.array(vectors, np.int32),
         _encode_marks(sentence, vocab),
         tuple(encode(sentence, member) for member in vocab.members),
+        vocab.subwords.windows_of(forms) if vocab.subwords else None,
     )
 
 

@@ -6,6 +6,7 @@ words that it did. Of very long words only both ends are read, which bounds the 
 """
 
 import zlib
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +21,31 @@ NO_PIECES = np.zeros(0, np.int32)
 """Of a model that reads no pieces."""
 
 
+class Memory:
+    """Remembers how words were cut, within bounds."""
+
+    def __init__(self, cut: Callable[[str], list[int]]) -> None:
+        """Take what cuts a word that is not remembered."""
+        self._cut = cut
+        self.cached: dict[str, NDArray[np.int32]] = {}
+
+    def ids_of(self, form: str) -> NDArray[np.int32]:
+        """Cut a word, or recall it: int32 [k]."""
+        found = self.cached.get(form)
+        if found is None:
+            if len(self.cached) >= MAX_CACHED:
+                self.cached.clear()
+            found = self.cached[form] = np.array(self._cut(form), np.int32)
+        return found
+
+
 class Pieces:
-    """Cuts words; what was cut once is remembered, within bounds."""
+    """Cuts words; what was cut once is remembered."""
 
     def __init__(self, n_buckets: int) -> None:
         """Hash into `n_buckets`; with 0, no word has any pieces."""
         self.n_buckets = n_buckets
-        self._cached: dict[str, NDArray[np.int32]] = {}
+        self._memory = Memory(self._cut)
 
     def __len__(self) -> int:
         """Count the ids, specials included."""
@@ -38,12 +57,7 @@ class Pieces:
             return NO_PIECES
         if len(form) > 2 * END_LENGTH:
             form = form[:END_LENGTH] + form[-END_LENGTH:]
-        found = self._cached.get(form)
-        if found is None:
-            if len(self._cached) >= MAX_CACHED:
-                self._cached.clear()
-            found = self._cached[form] = np.array(self._cut(form), np.int32)
-        return found
+        return self._memory.ids_of(form)
 
     def _cut(self, form: str) -> list[int]:
         marked = f"<{form}>"

@@ -17,6 +17,7 @@ from headwise.errors import ConfigError, ModelError
 from headwise.words.marks import TREEBANK
 from headwise.words.pieces import Pieces
 from headwise.words.sentence import Sentence
+from headwise.words.subwords import Subwords
 
 PAD, UNK, ROOT = 0, 1, 2
 N_SPECIALS = 3
@@ -57,9 +58,10 @@ class Vocab:
     """The words, tags and labels that a model knows.
 
     `tags` are read (from `tag_column`), `predicted` are told: for each column its tags. `vectors`
-    are words that have a pre-trained vector, `pieces` cut words into character n-grams. `marks` are
-    read from `mark_columns`, and `treebank` is the one that sentences are taken to stem from.
-    `members` are the vocabularies of an ensemble, which reads by them alone.
+    are words that have a pre-trained vector, `pieces` cut words into character n-grams, `subwords`
+    into what a pre-trained transformer reads; those have files of their own. `marks` are read from
+    `mark_columns`, and `treebank` is the one that sentences are taken to stem from. `members` are
+    the vocabularies of an ensemble, which reads by them alone.
     """
 
     words: Index
@@ -73,6 +75,7 @@ class Vocab:
     marks: Index = NOTHING
     treebank: str = ""
     members: tuple["Vocab", ...] = ()
+    subwords: Subwords | None = None
 
     @property
     def reads(self) -> tuple[str, ...]:
