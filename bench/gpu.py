@@ -30,15 +30,19 @@ import torch
 import headwise
 from headwise.config import read_recipe
 from headwise.learn.checkpoint import EpochReport
-from headwise.learn.inputs import Ids
 from headwise.learn.loop import Device, StartReport
 from headwise.learn.pairs import pair_scores
 from headwise.learn.recipe import run
-from headwise.learn.scorer import batches_by_length, describe_device, load_network, pick_device
-from headwise.learn.treebank import to_device
+from headwise.learn.scorer import (
+    batches_by_length,
+    describe_device,
+    load_network,
+    pick_device,
+    put_batch,
+)
 from headwise.model.bundle import load_bundle
 from headwise.words.conllu import as_bytes, read_stream
-from headwise.words.encode import encode, make_batch
+from headwise.words.encode import encode
 from headwise.words.sentence import Sentence
 
 CONFIG = Path("configs/paper-ewt.toml")
@@ -112,16 +116,13 @@ def network_alone(model: Path, parsed: list[Sentence], device: torch.device) -> 
     sentences = [encode(sentence, bundle.vocab) for sentence in parsed]
     batches = []
     for numbers in batches_by_length([len(s) for s in sentences]):
-        batch = make_batch([sentences[i] for i in numbers])
-        columns = (batch.words, batch.tags, batch.pieces, batch.vectors, batch.lengths)
-        *ids, lengths = to_device(device, *columns)
-        batches.append((Ids(*ids), lengths))
+        batches.append(put_batch([sentences[i] for i in numbers], device))
     seconds = []
     for _ in range(N_TIMES):
         started = time.perf_counter()
         with torch.inference_mode():
-            for ids_there, lengths in batches:
-                network(ids_there, lengths)
+            for ids, lengths in batches:
+                network(ids, lengths)
         if device.type == "cuda":
             torch.cuda.synchronize()
         seconds.append(time.perf_counter() - started)

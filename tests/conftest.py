@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
+from made_encoders import write_bert
 
 from headwise import Sentence, read_sentences
 from headwise.config import (
@@ -171,3 +172,27 @@ def marked_run(tmp_path_factory: pytest.TempPathFactory, marked_recipe: Recipe) 
 def full_run(tmp_path_factory: pytest.TempPathFactory, full_recipe: Recipe) -> Path:
     """Train with everything on; the model is in `full_run / "model"`."""
     return _train(full_recipe, tmp_path_factory.mktemp("full"))
+
+
+@pytest.fixture(scope="session")
+def some_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A very small BERT as a Hugging Face folder; its windows are short."""
+    return write_bert(tmp_path_factory.mktemp("encoders") / "bert")
+
+
+@pytest.fixture(scope="session")
+def encoder_recipe(full_recipe: Recipe, some_encoder: Path) -> Recipe:
+    """`full_recipe` with a transformer in place of pre-trained vectors and of a segmenter."""
+    changes = {"encoder": str(some_encoder), "vectors": "", "vector_words": 0}
+    return msgspec.structs.replace(
+        full_recipe,
+        model=msgspec.structs.replace(full_recipe.model, **changes),
+        train=msgspec.structs.replace(full_recipe.train, encoder_rate=0.003),
+        segment=None,
+    )
+
+
+@pytest.fixture(scope="session")
+def encoder_run(tmp_path_factory: pytest.TempPathFactory, encoder_recipe: Recipe) -> Path:
+    """Train with a transformer; the model is in `encoder_run / "model"`."""
+    return _train(encoder_recipe, tmp_path_factory.mktemp("encoder"))

@@ -16,7 +16,7 @@ MODULES = {
 MAX_FILE = 300
 MAX_FUNCTION = 40
 MAX_ARGUMENTS = 7
-TORCH = {"torch", "safetensors", "onnx", "onnxscript"}
+TORCH = {"torch", "safetensors", "onnx", "onnxscript", "transformers"}
 LARGE = TORCH | {"onnxruntime"}
 
 

@@ -62,7 +62,7 @@ def test_settings_lie_over_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "setting",
     ["train.dropout=1.5", "train.dropout=x", "train.unknown=1", "nothing.at_all=1", "x", "a=1",
-     "decode.decoder=cky", "model.layers=0", "model.tag_column=feats", "model.pieces=-1",
+     "decode.decoder=cky", "model.layers=9", "model.tag_column=feats", "model.pieces=-1",
      'model.marks=["lemma"]', "teach.models=[]", "train.warmup=-1",
      'model.predicted_tags=["lemma"]', "train.schedule=linear", "train.average=1.0",
      "train.tag_weight=-1", "label.epochs=-1", "segment.unknown=1", "segment.epochs=0"],
@@ -81,6 +81,19 @@ def test_a_run_that_would_learn_no_labels_is_refused(tmp_path: Path) -> None:
     assert str(path) in str(caught.value)
     assert caught.value.hint
     assert read_recipe(path, ("label.joint=true",)).label.epochs == 0
+
+
+def test_an_encoder_is_under_lstms_or_alone_and_never_under_windows_of_words() -> None:
+    path = ROOT / "configs" / "accurate-ewt.toml"
+    assert read_recipe(path, ("model.layers=0",)).model.layers == 0
+    for setting, what in (
+        ("model.representation=pei", "model.encoder goes with representation 'bilstm'"),
+        ("model.encoder=", "no word has context"),
+    ):
+        with pytest.raises(ConfigError, match=what) as caught:
+            read_recipe(path, (setting, "model.layers=0"))
+        assert str(path) in str(caught.value)
+        assert caught.value.hint
 
 
 def test_an_empty_table_asks_for_a_segmenter(tmp_path: Path) -> None:

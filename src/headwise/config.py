@@ -59,8 +59,8 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """q: length of a tag vector."""
     hidden_size: Size = 300
     """d: units of an LSTM in one direction; for `pei`, units of the hidden layer."""
-    layers: Annotated[int, Meta(ge=1, le=8)] = 2
-    """LSTMs on top of each other in one direction."""
+    layers: Annotated[int, Meta(ge=0, le=8)] = 2
+    """LSTMs on top of each other in one direction; 0, with an encoder, for none."""
     label_size: Size = 800
     """Units in each of the two hidden layers of the label network."""
     tag_column: TagColumn = "xpos"
@@ -89,6 +89,16 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     does."""
     vector_size: Size = 100
     """Length of those vectors."""
+    encoder: str = ""
+    """Folder of a pre-trained transformer (Hugging Face; BERT and its like), whose last states are
+    an input of each word, and which is learned on with the rest."""
+
+    def __post_init__(self) -> None:
+        """Refuse words that never see each other, and an encoder that nothing would read."""
+        if self.encoder and self.representation == "pei":
+            raise ValueError("model.encoder goes with representation 'bilstm', not with 'pei'")
+        if not self.layers and not self.encoder:
+            raise ValueError("model.layers is 0 and there is no model.encoder: no word has context")
 
 
 class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -112,6 +122,8 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """At most so many epochs of Adam."""
     adam_rate: Rate = 0.001
     """Learning rate of Adam."""
+    encoder_rate: Rate = 5e-5
+    """The same for the weights of `model.encoder`; it rises and falls with `adam_rate`."""
     sgd_epochs: Annotated[int, Meta(ge=0, le=10_000)] = 10
     """Then at most so many epochs of plain SGD from the best epoch; 0 for none."""
     sgd_rate: Rate = 0.001
@@ -121,8 +133,8 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     locked: bool = False
     """Drop the same units at every word of a sentence, and some of a_i as well."""
     input_dropout: Share = 0.0
-    """Share of the vectors (word, tag, marks, spelling, pre-trained) of each word that are dropped
-    whole; what is left is scaled up."""
+    """Share of the vectors (word, tag, marks, spelling, pre-trained, transformer) of each word that
+    are dropped whole; what is left is scaled up."""
     word_dropout: Share = 0.0
     """Share of the words that become UNK."""
     schedule: Literal["constant", "cosine"] = "constant"

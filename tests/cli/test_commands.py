@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from made_encoders import N_IDS
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 SAMPLE = FIXTURES / "ewt-dev-100.conllu"
@@ -80,6 +81,21 @@ def test_info_tells_what_a_model_is(tiny_run: Path) -> None:
     manifest = json.loads(headwise("info", tiny_run, "--format", "json").stdout)
     assert manifest["model"]["hidden_size"] == 32
     assert headwise("info").returncode == 0
+
+
+def test_info_tells_of_a_transformer(encoder_run: Path) -> None:
+    rows = headwise("info", encoder_run).stdout.decode().splitlines()
+    (told,) = (row for row in rows if row.startswith("transformer "))
+    assert told.endswith(f"bert, {N_IDS} subwords, states of 16, windows of 39")
+
+
+def test_an_encoder_that_is_not_there_is_a_clear_error(tiny_treebank: Path, tmp_path: Path) -> None:
+    data = ("--train", tiny_treebank, "--dev", tiny_treebank, "--out", tmp_path / "run")
+    recipe = RECIPE.with_name("accurate-ewt.toml")
+    nowhere = ("--set", f"model.encoder={tmp_path / 'nowhere'}")
+    where = f"{tmp_path / 'nowhere' / 'config.json'}: No such file".encode()
+    fails(1, where, "train", recipe, *data, *nowhere)
+    fails(1, b"hint: --set model.encoder=FOLDER", "train", recipe, *data, *nowhere)
 
 
 def fails(code: int, message: bytes, *arguments: object, stdin: bytes = b"") -> None:

@@ -18,6 +18,11 @@ from headwise.model.bundle import load_bundle
             ["upos", "xpos", "upos_scores", "xpos_scores"],
         ),
         ("marked_run", ["words", "pieces", "marks"], ["upos", "upos_scores"]),
+        (
+            "encoder_run",
+            ["words", "pieces", "in_context"],
+            ["upos", "xpos", "upos_scores", "xpos_scores"],
+        ),
     ],
 )
 @pytest.mark.parametrize("precision", ["float32", "int8"])

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import made_encoders
 import pytest
 import torch
 
@@ -102,6 +103,20 @@ def test_only_the_parts_of_the_config_are_read(config: ModelConfig, size: int) -
         MARKS if made.mark else nothing(MARKS),
     )
     assert torch.equal(x, made(unread))
+
+
+def test_what_a_transformer_made_of_a_word_stands_last_and_is_dropped_like_the_rest() -> None:
+    config = ModelConfig(word_size=5, tag_column="none", encoder="bert")
+    made = inputs(config, replace(PLAIN, subwords=made_encoders.subwords(size=8))).eval()
+    in_context = torch.randn(2, 4, 8)
+    assert made.size == 13
+    assert torch.equal(made(IDS, in_context), torch.cat([made.word(WORDS), in_context], dim=-1))
+    made.train()
+    made.dropout = 0.5
+    parts = [made(IDS, in_context)[..., 5:] for _ in range(50)]
+    n_dropped = sum(int((part == 0).all(dim=-1).sum()) for part in parts)
+    assert 140 < n_dropped < 260
+    assert {scale for part in parts for scale in (part / in_context).unique().tolist()} <= {0, 1, 2}
 
 
 def test_pre_trained_vectors_are_not_learned() -> None:

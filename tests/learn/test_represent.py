@@ -1,5 +1,6 @@
 """What is dropped between layers: anew at each word, or the same throughout a sentence."""
 
+import pytest
 import torch
 
 from headwise.config import ModelConfig
@@ -54,3 +55,13 @@ def test_without_recurrent_dropout_the_plain_lstm_gives_the_same() -> None:
     other = represent(x, lengths)
     torch.testing.assert_close(plain[0], other[0])
     torch.testing.assert_close(plain[1, :4], other[1, :4])
+
+
+@pytest.mark.parametrize("locked", [False, True])
+def test_without_layers_words_are_represented_by_their_inputs(locked: bool) -> None:
+    represent = BiLstm(ModelConfig(layers=0, encoder="bert", hidden_size=4), 8)
+    represent.dropout, represent.locked = 0.5, locked
+    inputs = torch.ones(3, 5, 8)
+    assert represent.size == 8
+    assert set(represent(inputs, torch.tensor([5, 4, 2])).flatten().tolist()) == {0.0, 2.0}
+    assert torch.equal(represent.eval()(inputs, None), inputs)

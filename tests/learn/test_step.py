@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from headwise.learn.step import MovingAverage, Stepper, set_rate
+from headwise.learn.step import MovingAverage, Stepper, set_rate, slow_down
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="records on a GPU only")
 
@@ -27,7 +27,7 @@ def train(device: str, n_steps: int, record: bool = True) -> tuple[list[float], 
     parameters = list(layer.parameters())
     stepper = Stepper(loss_of, optimiser, parameters, 1.0, lambda: calls.add_(1) and None)
     if not record:
-        stepper._stream = None
+        stepper.never_record()
     losses = []
     for i in range(n_steps):
         chosen = torch.tensor([0, 1, 2] if i % 2 else [3, 4], device=device)
@@ -72,6 +72,21 @@ def test_rate_is_set_as_a_number_or_in_the_same_tensor() -> None:
     for group, tensor in zip(recorded.param_groups, before, strict=True):
         assert group["lr"] is tensor
         assert tensor.item() == 0.25
+
+
+def test_slow_parameters_have_their_share_of_the_rate() -> None:
+    fast, slow = nn.Linear(2, 1), nn.Linear(3, 1)
+    parameters = [*fast.parameters(), *slow.parameters()]
+    for rate in (1.0, torch.tensor(1.0)):
+        groups = slow_down(parameters, slow, 0.1, rate)
+        optimiser = torch.optim.Adam(groups)
+        set_rate(optimiser, 0.5)
+        assert [float(group["lr"]) for group in optimiser.param_groups] == pytest.approx(
+            [0.5, 0.05]
+        )
+        assert [len(group["params"]) for group in optimiser.param_groups] == [2, 2]
+    (alone,) = slow_down(parameters, None, 0.1, 1.0)
+    assert alone["params"] == parameters
 
 
 def test_average_follows_the_weights_and_forgets_how_training_began() -> None:

@@ -9,6 +9,7 @@ import torch
 
 from headwise.config import Recipe
 from headwise.learn.data import Data, load_data
+from headwise.learn.pretrained import read_encoder
 from headwise.learn.treebank import put_on_device
 from headwise.words.encode import make_batch, pad
 from headwise.words.pieces import PAD_PIECE
@@ -17,10 +18,14 @@ CPU = torch.device("cpu")
 
 
 def load(recipe: Recipe) -> Data:
-    return load_data(recipe.data, recipe.model, recipe.train)
+    encoder = recipe.model.encoder
+    subwords = read_encoder(Path(encoder)) if encoder else None
+    return load_data(recipe.data, recipe.model, recipe.train, subwords)
 
 
-@pytest.fixture(scope="module", params=["tiny_recipe", "full_recipe", "marked_recipe"])
+@pytest.fixture(
+    scope="module", params=["tiny_recipe", "full_recipe", "marked_recipe", "encoder_recipe"]
+)
 def data(request: pytest.FixtureRequest) -> Data:
     return load(request.getfixturevalue(request.param))
 

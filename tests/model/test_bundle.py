@@ -114,6 +114,27 @@ def test_slim_keeps_the_segmenter(full_run: Path, tmp_path: Path) -> None:
     assert len(files) == 6
 
 
+def test_slim_keeps_what_a_transformer_needs(encoder_run: Path, tmp_path: Path) -> None:
+    slim(encoder_run / "model", tmp_path / "slim", "int8")
+    files = set(load_bundle(tmp_path / "slim").manifest.files)
+    also = {"tokenizer.json", "encoder.json", "encoder.int8.onnx"}
+    assert files == {"vocab.json", "select.onnx", "represent.int8.onnx", "label.int8.onnx"} | also
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "encoder.json"])
+def test_a_transformer_without_its_files_is_refused(
+    name: str, encoder_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = Path(shutil.copytree(encoder_run / "model", tmp_path / "model"))
+    with monkeypatch.context() as patched:
+        patched.setattr("headwise.model.bundle.MAX_TOKENIZER_BYTES", 100)
+        assert "larger than" in str(refused(model))
+    files = json.loads((model / MANIFEST).read_text())["files"]
+    del files[name]
+    change_manifest(model, files=files)
+    assert f"this model has no {name}" in str(refused(model))
+
+
 def test_models_of_this_folder_have_a_name(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

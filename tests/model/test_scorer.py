@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -13,7 +14,7 @@ import torch
 
 from headwise import Sentence, read_sentences
 from headwise.config import DecodeConfig, ModelConfig
-from headwise.errors import ModelError
+from headwise.errors import ConfigError, ModelError
 from headwise.learn.export import export_model
 from headwise.learn.network import Network, initialise
 from headwise.learn.scorer import TorchScorer, load_network
@@ -25,7 +26,7 @@ TORCH_TOLERANCE = 1e-4
 INT8_AGREEMENT = 0.99
 
 
-@pytest.fixture(scope="module", params=["tiny_run", "full_run", "marked_run"])
+@pytest.fixture(scope="module", params=["tiny_run", "full_run", "marked_run", "encoder_run"])
 def bundle(request: pytest.FixtureRequest) -> Bundle:
     folder: Path = request.getfixturevalue(request.param)
     return load_bundle(folder / "model")
@@ -172,13 +173,39 @@ def test_vocabulary_that_does_not_fit_is_refused(
     model = Path(shutil.copytree(request.getfixturevalue(run) / "model", tmp_path / "model"))
     vocab = json.loads((model / "vocab.json").read_text())
     change(vocab)
-    data = json.dumps(vocab).encode()
-    (model / "vocab.json").write_bytes(data)
-    manifest = json.loads((model / "model.json").read_text())
-    manifest["files"]["vocab.json"] = {"size": len(data), "sha256": sha256(data).hexdigest()}
-    (model / "model.json").write_text(json.dumps(manifest))
+    replace_file(model, "vocab.json", vocab)
     with pytest.raises(ModelError, match="do not fit the vocabulary"):
         OnnxScorer(load_bundle(model))
+
+
+def replace_file(model: Path, name: str, content: dict[str, Any]) -> None:
+    data = json.dumps(content).encode()
+    (model / name).write_bytes(data)
+    manifest = json.loads((model / "model.json").read_text())
+    manifest["files"][name] = {"size": len(data), "sha256": sha256(data).hexdigest()}
+    (model / "model.json").write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize("setting", ["n_ids", "window"])
+def test_a_transformer_that_has_no_room_is_refused(
+    setting: str, encoder_run: Path, tmp_path: Path
+) -> None:
+    model = Path(shutil.copytree(encoder_run / "model", tmp_path / "model"))
+    settings = json.loads((model / "encoder.json").read_text())
+    replace_file(model, "encoder.json", settings | {setting: settings[setting] + 2})
+    with pytest.raises(ModelError, match="do not fit the vocabulary"):
+        OnnxScorer(load_bundle(model))
+
+
+def test_what_is_missing_to_read_subwords_is_said_when_the_model_is_loaded(
+    encoder_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = load_bundle(encoder_run / "model")
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    with pytest.raises(ConfigError, match="needs tokenizers"):
+        OnnxScorer(bundle)
+    with pytest.raises(ConfigError, match="needs tokenizers"):
+        load_network(bundle, torch.device("cpu"))
 
 
 def test_weights_that_do_not_fit_are_refused(tiny_run: Path, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import msgspec
 from headwise.cli.terminal import examples
 from headwise.model.bundle import find_model, load_bundle, named_models
 from headwise.text.segmenter import GRAPH
+from headwise.words.subwords import Subwords
 
 
 @click.command(
@@ -39,6 +40,7 @@ def info(model: str | None, out_form: str) -> None:
             f"{len(vocab.words.strings):,} words, {len(vocab.labels.strings)} labels, "
             f"{len(vocab.vectors.strings):,} pre-trained vectors",
         ),
+        *([("transformer", _transformer(vocab.subwords))] if vocab.subwords else []),
         ("network", _settings(manifest.model)),
         ("trees", _settings(manifest.decode)),
         *((key, value) for key, value in manifest.provenance.items()),
@@ -47,6 +49,12 @@ def info(model: str | None, out_form: str) -> None:
     ]
     width = max(len(key) for key, _ in rows)
     click.echo("\n".join(f"{key:{width}}  {value}" for key, value in rows))
+
+
+def _transformer(subwords: Subwords) -> str:
+    told = subwords.settings
+    kind = str(told.network.get("model_type", "unknown"))
+    return f"{kind}, {told.n_ids:,} subwords, states of {told.size}, windows of {told.window}"
 
 
 def _settings(struct: msgspec.Struct) -> str:

@@ -25,6 +25,7 @@ from headwise.words.encode import (
 )
 from headwise.words.marks import collect_marks
 from headwise.words.sentence import Sentence
+from headwise.words.subwords import Subwords
 from headwise.words.vocab import N_SPECIALS, Index, Vocab, build_vocab, vocab_to_json
 
 
@@ -69,17 +70,21 @@ class Data:
         digest = hashlib.sha256(vocab_to_json(self.vocab))
         for examples in (self.train, self.dev):
             for encoded, gold in zip(examples.encoded, examples.gold, strict=True):
-                ids = (encoded.words, encoded.tags, encoded.pieces, encoded.vectors)
-                for part in (*ids, encoded.marks, gold.heads, gold.labels, *gold.tags):
+                ids = [encoded.words, encoded.tags, encoded.pieces, encoded.vectors, encoded.marks]
+                if encoded.windows is not None:
+                    ids.append(encoded.windows.ids)
+                for part in (*ids, gold.heads, gold.labels, *gold.tags):
                     digest.update(part.tobytes())
         return digest.hexdigest()
 
 
-def load_data(data: DataConfig, model: ModelConfig, train: TrainConfig) -> Data:
-    """Read the treebanks of a recipe."""
+def load_data(
+    data: DataConfig, model: ModelConfig, train: TrainConfig, subwords: Subwords | None = None
+) -> Data:
+    """Read the treebanks of a recipe; `subwords` are those of its encoder."""
     trained = _read_parts(data.train, data.format, "train")
     sentences = [sentence for treebank in trained.values() for sentence in treebank]
-    vocab = _collect(trained, model)
+    vocab = replace(_collect(trained, model), subwords=subwords)
     table = None
     if model.vector_words:
         vocab, table = _with_vectors(vocab, model, sentences)

@@ -2,7 +2,7 @@
 
 Three graphs, one for each step of the paper, so that the runtime can cut between them:
 
-    represent   words, tags, vectors [N+1], pieces, marks [N+1, k]                 (Eq. 1-4)
+    represent   words, tags, vectors [N+1], pieces, marks [N+1, k], in_context [N+1, .]   (Eq. 1-4)
                 -> states, inputs, heads, dependents [N+1, .], predicted tags [N+1],
                    log-probabilities of these [N+1, tags]
     select      dependents [n, k], heads [N+1, k], rows [n] -> log P_head [n, N+1]  (Eq. 5-6)
@@ -82,10 +82,11 @@ def _with_onnx_lstms(network: Network) -> Network:
     return copied
 
 
-class _Int8Embedding(nn.Module):
+class Int8Embedding(nn.Module):
     """An embedding table in int8 with one scale for each row: a quarter of the size."""
 
     def __init__(self, table: nn.Embedding) -> None:
+        """Round a table."""
         super().__init__()
         weight = table.weight.detach()  # [ids, s]
         scale = weight.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / 127  # [ids, 1]
@@ -104,7 +105,7 @@ def _with_int8_tables(network: Network) -> Network:
     for part in (copied.inputs, copied.inputs.spelling, copied.inputs.mark):
         for name, table in list(part.named_children()) if part is not None else ():
             if isinstance(table, nn.Embedding):
-                setattr(part, name, _Int8Embedding(table))
+                setattr(part, name, Int8Embedding(table))
     return copied
 
 
@@ -114,10 +115,17 @@ class _Represent(nn.Module):
         self.network = network
 
     def forward(
-        self, words: Tensor, tags: Tensor, pieces: Tensor, vectors: Tensor, marks: Tensor
+        self,
+        words: Tensor,
+        tags: Tensor,
+        pieces: Tensor,
+        vectors: Tensor,
+        marks: Tensor,
+        in_context: Tensor,
     ) -> tuple[Tensor, ...]:
         ids = Ids(words[None], tags[None], pieces[None], vectors[None], marks[None])
-        inputs = self.network.inputs(ids)
+        of_encoder = None if self.network.encoder is None else in_context[None]
+        inputs = self.network.inputs(ids, of_encoder)
         states = self.network.represent(inputs, None)
         heads, dependents = self.network.select.project(states)
         scores = [column[0] for column in self.network.tag(states)]
@@ -175,6 +183,7 @@ def export_represent(network: Network) -> bytes:
     example |= {"pieces": torch.ones(7, 5, dtype=torch.int32)}
     example |= {"vectors": torch.ones(7, dtype=torch.int32)}
     example |= {"marks": torch.ones(7, 3, dtype=torch.int32)}
+    example |= {"in_context": torch.ones(7, network.encoder.size if network.encoder else 1)}
     free = {name: {0: slots} for name in example} | {"pieces": {0: slots, 1: width}}
     free |= {"marks": {0: slots, 1: n_marks}}
     told = list(network.tag.columns)

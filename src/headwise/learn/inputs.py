@@ -1,9 +1,10 @@
 """x_i, the input of a word, Eq. 3: its parts side by side.
 
-The paper has two parts, a word vector and a tag vector. Three more may join them: the marks of
-the word (`words.marks`), its spelling (`words.pieces`), and a pre-trained vector that stays as it
-is, also for words that training never saw. In training whole parts of a word can be dropped, each
-by itself, so that the network learns to do without any one of them.
+The paper has two parts, a word vector and a tag vector. Four more may join them: the marks of the
+word (`words.marks`), its spelling (`words.pieces`), a pre-trained vector that stays as it is, also
+for words that training never saw, and what a pre-trained transformer makes of the word where it
+stands (`learn.encoder`). In training whole parts of a word can be dropped, each by itself, so that
+the network learns to do without any one of them.
 """
 
 from typing import NamedTuple
@@ -12,18 +13,20 @@ import torch
 from torch import Tensor, nn
 
 from headwise.config import ModelConfig
+from headwise.learn.encoder import WindowIds
 from headwise.words.pieces import PAD_PIECE
 from headwise.words.vocab import N_SPECIALS, PAD, UNK, Vocab
 
 
 class Ids(NamedTuple):
-    """Ids of a batch: words, tags and vectors [B, N+1], pieces and marks [B, N+1, k]."""
+    """Ids of a batch: words, tags and vectors [B, N+1], pieces and marks [B, N+1, k]; windows."""
 
     words: Tensor
     tags: Tensor
     pieces: Tensor
     vectors: Tensor
     marks: Tensor
+    windows: WindowIds | None = None
 
 
 class Marks(nn.Module):
@@ -79,12 +82,14 @@ class Inputs(nn.Module):
             self.vector = nn.Embedding(len(vocab.vectors), config.vector_size)
             self.vector.weight.requires_grad_(False)
             sizes.append(config.vector_size)
+        if vocab.subwords is not None:
+            sizes.append(vocab.subwords.settings.size)
         self.size = sum(sizes)
         self.dropout = 0.0
         self.word_dropout = 0.0
 
-    def forward(self, ids: Ids) -> Tensor:
-        """Look up ids: float [B, N+1, s+q+...]."""
+    def forward(self, ids: Ids, in_context: Tensor | None = None) -> Tensor:
+        """Look up ids: float [B, N+1, s+q+...]; `in_context` [B, N+1, .] is of a transformer."""
         words = ids.words
         if self.training and self.word_dropout:
             dropped = torch.rand(words.shape, device=words.device) < self.word_dropout
@@ -98,6 +103,8 @@ class Inputs(nn.Module):
             parts.append(self.spelling(ids.pieces))
         if self.vector is not None:
             parts.append(self.vector(ids.vectors))
+        if in_context is not None:
+            parts.append(in_context)
         if self.training and self.dropout:
             parts = drop_parts(parts, self.dropout)
         return torch.cat(parts, dim=-1)

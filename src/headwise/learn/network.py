@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from headwise.config import LabelConfig, ModelConfig, TrainConfig
+from headwise.learn.encoder import Encoder
 from headwise.learn.inputs import Ids, Inputs
 from headwise.learn.label import Labeller
 from headwise.learn.pei import PeiSelector, Window
@@ -19,6 +20,7 @@ class Network(nn.Module):
     def __init__(self, config: ModelConfig, vocab: Vocab) -> None:
         """Build the parts that the config names."""
         super().__init__()
+        self.encoder = None if vocab.subwords is None else Encoder(vocab.subwords.settings)
         self.inputs = Inputs(config, vocab)
         self.represent: BiLstm | Window
         self.select: AdditiveSelector | PeiSelector
@@ -38,7 +40,8 @@ class Network(nn.Module):
 
         Returns log P_head [B, N+1, N+1], the states a [B, N+1, 2d] and the inputs x [B, N+1, s+q].
         """
-        inputs = self.inputs(ids)
+        in_context = None if self.encoder is None else self.encoder(ids.windows)
+        inputs = self.inputs(ids, in_context)
         states = self.represent(inputs, lengths)
         heads, dependents = self.select.project(states)
         rows = torch.arange(ids.words.shape[1], device=ids.words.device)
@@ -69,10 +72,15 @@ class Network(nn.Module):
 
 
 def initialise(network: Network, scale: float, seed: int) -> None:
-    """Draw every parameter uniformly from [-scale, scale], the same on every device."""
+    """Draw every parameter uniformly from [-scale, scale], the same on every device.
+
+    Those of an encoder stay: they are learned already.
+    """
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        for parameter in network.parameters_of("all"):
+        for name, parameter in network.named_parameters():
+            if not parameter.requires_grad or name.startswith("encoder."):
+                continue
             drawn = torch.rand(parameter.shape, generator=generator)
             parameter.copy_((2 * drawn - 1) * scale)
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import torch
@@ -29,7 +30,7 @@ from headwise.learn.loop import (
 )
 from headwise.learn.network import Network
 from headwise.learn.scorer import TorchScorer
-from headwise.learn.step import MovingAverage, Stepper
+from headwise.learn.step import MovingAverage, Stepper, slow_down
 from headwise.learn.treebank import put_on_device
 from headwise.trees.decode import decode_batch
 
@@ -90,9 +91,7 @@ def plan_adam(state: Run) -> PhasePlan:
     train = state.recipe.train
     on_gpu = state.device.where.type == "cuda"
     rate = torch.tensor(train.adam_rate, device="cuda") if on_gpu else train.adam_rate
-    optimiser = torch.optim.Adam(
-        _trained_with_heads(state), lr=rate, capturable=on_gpu, fused=on_gpu
-    )
+    optimiser = torch.optim.Adam(_groups(state, rate), capturable=on_gpu, fused=on_gpu)
 
     def rate_at(epochs: float) -> float:
         if train.schedule == "constant":
@@ -107,12 +106,18 @@ def plan_adam(state: Run) -> PhasePlan:
 def plan_sgd(state: Run) -> PhasePlan:
     """Plan the second phase: heads by plain SGD, from the best epoch of the first."""
     train = state.recipe.train
-    optimiser = torch.optim.SGD(_trained_with_heads(state), lr=train.sgd_rate)
+    optimiser = torch.optim.SGD(_groups(state, train.sgd_rate))
     return _plan_heads(state, "sgd", train.sgd_epochs, optimiser, lambda _: train.sgd_rate)
 
 
 def _trained_with_heads(state: Run) -> list[nn.Parameter]:
     return state.network.parameters_of("all" if state.recipe.label.joint else "heads")
+
+
+def _groups(state: Run, rate: float | Tensor) -> list[dict[str, Any]]:
+    train = state.recipe.train
+    scale = train.encoder_rate / train.adam_rate
+    return slow_down(_trained_with_heads(state), state.network.encoder, scale, rate)
 
 
 def _plan_heads(
@@ -129,6 +134,8 @@ def _plan_heads(
     average = MovingAverage(state.network, state.kept, recipe.train.average, state.progress.n_steps)
     parameters, group = _trained_with_heads(state), state.device.group
     stepper = Stepper(loss_of, optimiser, parameters, recipe.train.clip, average.update, group)
+    if state.network.encoder is not None:
+        stepper.never_record()
 
     def steps(optimiser: torch.optim.Optimizer, epoch: int) -> Iterator[StepReport]:
         state.network.train()

@@ -15,7 +15,6 @@ from pathlib import Path
 from time import monotonic
 
 import msgspec
-import torch
 from torch import Tensor, nn
 
 from headwise.config import Recipe
@@ -32,13 +31,14 @@ from headwise.learn.checkpoint import (
 )
 from headwise.learn.data import load_data
 from headwise.learn.export import export_model
+from headwise.learn.export_encoder import export_encoder
 from headwise.learn.loop import Device, StartReport, StepReport, make_deterministic
-from headwise.learn.network import Network, freeze_vectors, initialise, set_vectors
+from headwise.learn.network import Network
 from headwise.learn.phases import PhasePlan, Run, plan_adam, plan_label, plan_sgd, score_others
+from headwise.learn.pretrained import find_subwords, make_network, set_weights
 from headwise.learn.segment import SegmentReport, export_segmenter, train_segmenter
 from headwise.learn.sources import sources_of
 from headwise.learn.teach import with_lessons
-from headwise.learn.vectors import read_vectors
 from headwise.model.bundle import Description
 from headwise.text.segmenter import GRAPH, SETTINGS
 from headwise.words.conllu import read_sentences
@@ -77,8 +77,9 @@ def run(
         return
     others = yield from _train_segmenter(state)
     scores = _scores(state.progress) | state.progress.segment | score_others(state)
+    others |= export_encoder(state.kept.cpu(), state.data.vocab)
     description = Description(recipe.model, recipe.decode, provenance, scores)
-    export_model(state.kept.cpu(), state.data.vocab, description, folder / "model", others)
+    export_model(state.kept, state.data.vocab, description, folder / "model", others)
     state.progress = msgspec.structs.replace(state.progress, finished=True)
     _save(state, {})
 
@@ -139,23 +140,17 @@ def _scores(progress: Progress) -> dict[str, float]:
 def start(recipe: Recipe, folder: Path, device: Device) -> Run:
     """Load the data and build the network, from the checkpoint in `folder` if there is one."""
     make_deterministic(device.where)
-    data = load_data(recipe.data, recipe.model, recipe.train)
+    subwords = find_subwords(folder, recipe.model.encoder, keep=device.group.leads)
+    data = load_data(recipe.data, recipe.model, recipe.train, subwords)
     data, lessons = with_lessons(recipe, data, folder, device.where)
     fingerprint = data.fingerprint() + (lessons.key if lessons else "")
-    network = Network(recipe.model, data.vocab)
-    initialise(network, recipe.train.init, recipe.train.seed)
-    network.set_dropout(recipe.train, recipe.label)
-    network.to(device.where)
-    if data.vectors is not None:
-        set_vectors(network, torch.from_numpy(data.vectors))
-    elif recipe.model.vectors:
-        path = Path(recipe.model.vectors)
-        table, found = read_vectors(path, data.vocab.words, recipe.model.word_size)
-        freeze_vectors(network, torch.from_numpy(table), torch.from_numpy(found))
+    network = make_network(recipe, data, device.where)
     encoded = msgspec.json.encode(recipe)
     checkpoint = load_checkpoint(folder)
     _require_same_start(device, encoded, fingerprint, checkpoint)
     if checkpoint is None:
+        if network.encoder is not None:
+            set_weights(network.encoder, Path(recipe.model.encoder))
         if device.group.leads:
             with whole_file(folder / "recipe.json") as stream:
                 stream.write(msgspec.json.format(encoded, indent=2) + b"\n")

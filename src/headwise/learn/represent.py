@@ -22,10 +22,10 @@ class BiLstm(nn.Module):
         self.interleaved = config.stacks == "interleaved"
         d = config.hidden_size
         above = 2 * d if self.interleaved else d
-        sizes = [input_size] + [above] * (config.layers - 1)
+        sizes = [input_size, *[above] * config.layers][: config.layers]
         self.forward_stack = nn.ModuleList(nn.LSTM(n, d, batch_first=True) for n in sizes)
         self.backward_stack = nn.ModuleList(nn.LSTM(n, d, batch_first=True) for n in sizes)
-        self.size = 2 * d
+        self.size = 2 * d if sizes else input_size
         self.dropout = 0.0
         self.recurrent_dropout = 0.0
         self.locked = False
@@ -33,8 +33,11 @@ class BiLstm(nn.Module):
     def forward(self, inputs: Tensor, lengths: Tensor | None) -> Tensor:
         """Read sentences in both directions: x [B, N+1, s+q] to a [B, N+1, 2d].
 
-        `lengths` [B] keep padding out of the backward direction; None where there is none.
+        `lengths` [B] keep padding out of the backward direction; None where there is none. Without
+        layers a_i is x_i.
         """
+        if not len(self.forward_stack):
+            return self._drop(inputs)
         ahead, back = inputs, reverse(inputs, lengths)
         for one, other in zip(self.forward_stack, self.backward_stack, strict=True):
             ahead, back = self._run_layer(one, other, ahead, back)

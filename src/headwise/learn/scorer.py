@@ -9,9 +9,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import safetensors.torch
 import torch
+from torch import Tensor
 
 from headwise.config import DecodeConfig
 from headwise.errors import ConfigError, ModelError
+from headwise.learn.encoder import join
 from headwise.learn.inputs import Ids
 from headwise.learn.label import arc_features
 from headwise.learn.network import Network
@@ -73,10 +75,8 @@ class TorchScorer:
     def _select_batch(
         self, sentences: Sequence[Encoded], numbers: list[int], selections: dict[int, Selection]
     ) -> None:
-        batch = make_batch([sentences[i] for i in numbers])
-        arrays = (batch.words, batch.tags, batch.pieces, batch.vectors, batch.marks)
-        *ids, lengths = to_device(self._device, *arrays, batch.lengths)
-        log_probs, states, inputs = self._network(Ids(*ids), lengths)
+        ids, lengths = put_batch([sentences[i] for i in numbers], self._device)
+        log_probs, states, inputs = self._network(ids, lengths)
         scored = self._network.tag(states)
         tags = [scores.argmax(dim=-1).cpu().numpy() for scores in scored]
         told_scores = [s.cpu().numpy() for s in scored] if self._tells_tag_scores else []
@@ -87,6 +87,16 @@ class TorchScorer:
             told = tuple(column[k, :n].astype(np.int32) for column in tags)
             scores = tuple(column[k, :n] for column in told_scores)
             selections[i] = Selection(rows[k, :n, :n], features, told, scores)
+
+
+def put_batch(sentences: Sequence[Encoded], device: torch.device) -> tuple[Ids, Tensor]:
+    """Put sentences side by side on the device: what the network reads, and their lengths [B]."""
+    batch = make_batch(sentences)
+    arrays = (batch.words, batch.tags, batch.pieces, batch.vectors, batch.marks)
+    words, tags, pieces, vectors, marks, lengths = to_device(device, *arrays, batch.lengths)
+    windows = [sentence.windows for sentence in sentences if sentence.windows is not None]
+    joined = join(windows, batch.words.shape[1], device) if windows else None
+    return Ids(words, tags, pieces, vectors, marks, joined), lengths
 
 
 def batches_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
@@ -122,6 +132,8 @@ def describe_device(device: torch.device) -> str:
 
 def load_network(bundle: Bundle, device: torch.device) -> Network:
     """Read the weights of a model folder, strictly."""
+    if bundle.vocab.subwords is not None:
+        bundle.vocab.subwords.open()
     network = Network(bundle.manifest.model, bundle.vocab)
     try:
         network.load_state_dict(safetensors.torch.load(bundle.read(WEIGHTS)))

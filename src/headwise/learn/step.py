@@ -12,6 +12,7 @@ loss and gradient are recorded then: what one process records must not wait for 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -62,6 +63,13 @@ class Stepper:
         on_gpu = parameters[0].is_cuda
         self._stream = torch.cuda.Stream() if on_gpu else None  # type: ignore[no-untyped-call]
         self._pool = torch.cuda.graph_pool_handle() if on_gpu else None
+
+    def never_record(self) -> None:
+        """Run every step as it stands.
+
+        What waits for the GPU in the middle of a step, as a transformer may, cannot be recorded.
+        """
+        self._stream = self._pool = None
 
     def __call__(self, chosen: Tensor, longest: int, rate: float, share: float = 1.0) -> Tensor:
         """Train on the sentences `chosen` [B], the longest of which has so many slots.
@@ -125,12 +133,33 @@ class Stepper:
 
 
 def set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
-    """Set the learning rate; a recorded step reads it from a tensor, which stays the same one."""
+    """Set the learning rate; a recorded step reads it from a tensor, which stays the same one.
+
+    A group of parameters with a `scale` has that times the rate.
+    """
     for group in optimiser.param_groups:
+        own = rate * group.get("scale", 1.0)
         if isinstance(group["lr"], Tensor):
-            group["lr"].fill_(rate)
+            group["lr"].fill_(own)
         else:
-            group["lr"] = rate
+            group["lr"] = own
+
+
+def slow_down(
+    parameters: list[nn.Parameter], slow: nn.Module | None, scale: float, rate: float | Tensor
+) -> list[dict[str, Any]]:
+    """Group parameters for an optimiser: those of `slow` get `scale` times the rate of the others.
+
+    Each group has a tensor of its own where the rate is one.
+    """
+    if slow is None:
+        return [{"params": parameters, "lr": rate}]
+    numbers = {id(parameter) for parameter in slow.parameters()}
+    own = rate.clone() if isinstance(rate, Tensor) else rate
+    return [
+        {"params": [p for p in parameters if id(p) not in numbers], "lr": rate},
+        {"params": [p for p in parameters if id(p) in numbers], "lr": own, "scale": scale},
+    ]
 
 
 class MovingAverage:

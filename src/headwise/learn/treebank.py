@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from headwise.learn.data import Examples
+from headwise.learn.encoder import StoredWindows, store_windows
 from headwise.learn.inputs import Ids
 from headwise.words.encode import IntArray, pad
 from headwise.words.pieces import PAD_PIECE
@@ -35,12 +36,14 @@ class Treebank:
     gold_tags: tuple[Tensor, ...]
     lengths: Tensor
     host_lengths: list[int]
+    windows: StoredWindows | None = None
 
     def ids(self, chosen: Tensor, longest: int) -> Ids:
         """Select the ids of the sentences `chosen` [B], up to the longest of them."""
         whole = (self.words, self.tags, self.vectors, self.spellings, self.marked)
         words, tags, vectors, spellings, marked = (part[chosen, :longest] for part in whole)
-        return Ids(words, tags, self.pieces[spellings], vectors, self.marks[marked])
+        windows = None if self.windows is None else self.windows.select(chosen, longest)
+        return Ids(words, tags, self.pieces[spellings], vectors, self.marks[marked], windows)
 
 
 def put_on_device(examples: Examples, device: torch.device) -> Treebank:
@@ -64,6 +67,7 @@ def put_on_device(examples: Examples, device: torch.device) -> Treebank:
         pad([tree.labels for tree in gold]),
     )
     lengths = [len(sentence) for sentence in encoded]
+    windows = [sentence.windows for sentence in encoded if sentence.windows is not None]
     return Treebank(
         words,
         tags,
@@ -77,6 +81,7 @@ def put_on_device(examples: Examples, device: torch.device) -> Treebank:
         tuple(to_device(device, *(pad(column, PAD) for column in columns))),
         torch.tensor(lengths, device=device),
         lengths,
+        store_windows(windows, device) if windows else None,
     )
 
 

@@ -12,7 +12,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -20,6 +20,7 @@ import msgspec
 from headwise.config import DecodeConfig, ModelConfig
 from headwise.errors import ModelError
 from headwise.version import VERSION
+from headwise.words.subwords import MAX_TOKENIZER_BYTES, SETTINGS, TOKENIZER, read_subwords
 from headwise.words.vocab import Vocab, vocab_from_json
 
 FORMAT_VERSION = 1
@@ -107,7 +108,19 @@ def load_bundle(path: Path) -> Bundle:
     if VOCAB not in manifest.files:
         raise ModelError(f"{path / MANIFEST}: {VOCAB} is missing", DAMAGED)
     data = _read_checked(path, VOCAB, manifest.files[VOCAB])
-    return Bundle(path, manifest, vocab_from_json(data, str(path / VOCAB)))
+    bundle = Bundle(path, manifest, vocab_from_json(data, str(path / VOCAB)))
+    return _with_subwords(bundle) if manifest.model.encoder else bundle
+
+
+def _with_subwords(bundle: Bundle) -> Bundle:
+    """Add what a transformer reads; its tokenizer is opened when it is used."""
+    for name in (TOKENIZER, SETTINGS):
+        entry = bundle.manifest.files.get(name)
+        if entry is not None and entry.size > MAX_TOKENIZER_BYTES:
+            most = f"{MAX_TOKENIZER_BYTES >> 20} MiB"
+            raise ModelError(f"{bundle.path / name}: larger than {most}", DAMAGED)
+    subwords = read_subwords(bundle.read, str(bundle.path))
+    return replace(bundle, vocab=replace(bundle.vocab, subwords=subwords))
 
 
 class _Version(msgspec.Struct):
@@ -207,7 +220,8 @@ def slim(source: Path, target: Path, precision: str) -> None:
     """Copy a model with one precision and without the weights: what is needed to parse on a CPU."""
     bundle = load_bundle(source)
     kept = [VOCAB, SELECT, f"represent.{precision}.onnx", f"label.{precision}.onnx"]
-    kept += [name for name in bundle.manifest.files if name.startswith("segment.")]
+    also = ("segment.", TOKENIZER, SETTINGS, f"encoder.{precision}.")
+    kept += [name for name in bundle.manifest.files if name.startswith(also)]
     manifest = bundle.manifest
     description = Description(manifest.model, manifest.decode, manifest.provenance, manifest.scores)
     write_bundle(target, description, {name: bundle.read(name) for name in kept})

@@ -18,7 +18,8 @@ from headwise.model.bundle import DAMAGED, SELECT, Bundle
 from headwise.model.session import ORT_ERRORS, open_graph
 from headwise.words.encode import Encoded, IntArray
 from headwise.words.pieces import ROOT_PIECE
-from headwise.words.vocab import ROOT
+from headwise.words.subwords import Windows
+from headwise.words.vocab import ROOT, Vocab
 
 FloatArray = NDArray[np.float32]
 Precision = Literal["int8", "float32"]
@@ -53,10 +54,12 @@ class Scorer(Protocol):
 
 
 class OnnxScorer:
-    """Three graphs on one thread each call: represent, select, label."""
+    """Three graphs on one thread each call: represent, select, label; and a transformer's own."""
 
     def __init__(self, bundle: Bundle, precision: Precision = "int8") -> None:
         """Load the graphs of a model folder."""
+        subwords = bundle.vocab.subwords
+        self._encoder = _Graph(bundle, f"encoder.{precision}.onnx") if subwords else None
         self._represent = _Graph(bundle, f"represent.{precision}.onnx")
         self._select = _Graph(bundle, SELECT)
         self._label = _Graph(bundle, f"label.{precision}.onnx")
@@ -77,7 +80,10 @@ class OnnxScorer:
         )
         try:
             pieces, marks = (np.array(ids, np.int32) for ids in (last_pieces, last_mark))
-            selection = self._select_one(Encoded(words, tags, pieces, vectors, marks))
+            windows = _last_window(vocab)
+            selection = self._select_one(
+                Encoded(words, tags, pieces, vectors, marks, windows=windows)
+            )
             (labels,) = self.label([selection], [np.zeros(2, np.int32)])
             fits = labels.shape == (1, len(vocab.labels.strings))
             fits = fits and len(selection.tags) == len(vocab.predicted)
@@ -100,15 +106,23 @@ class OnnxScorer:
             for words in [np.arange(1, len(chosen), dtype=np.int32)]
         ]
 
+    @staticmethod
+    def _read(encoder: "_Graph", windows: Windows) -> FloatArray:
+        """Read the states of words, float32 [N+1, .], window by window."""
+        states = [encoder.run({"subwords": ids})[0] for ids in windows.ids]
+        return np.concatenate(states)[windows.reads]
+
     def _select_one(self, sentence: Encoded) -> Selection:
-        ids = {
+        feed: dict[str, NDArray[Any]] = {
             "words": sentence.words,
             "tags": sentence.tags,
             "pieces": sentence.pieces,
             "vectors": sentence.vectors,
             "marks": sentence.marks,
         }
-        states, inputs, heads, dependents, *tags = self._represent.run(ids)
+        if self._encoder is not None and sentence.windows is not None:
+            feed["in_context"] = self._read(self._encoder, sentence.windows)
+        states, inputs, heads, dependents, *tags = self._represent.run(feed)
         n_slots, k = heads.shape
         n_rows = max(1, BLOCK_BYTES // (4 * n_slots * k))
         rows = np.arange(n_slots, dtype=np.int32)
@@ -116,14 +130,24 @@ class OnnxScorer:
         head_log_probs = np.empty((n_slots, n_slots), np.float32)
         for start in range(0, n_slots, n_rows):
             block = slice(start, start + n_rows)
-            feed = {"dependents": dependents[block], "heads": heads, "rows": rows[block]}
-            head_log_probs[block] = self._select.run(feed)[0]
+            pairs = {"dependents": dependents[block], "heads": heads, "rows": rows[block]}
+            head_log_probs[block] = self._select.run(pairs)[0]
         n_columns = len(self._n_tags)  # what follows them are their scores, in newer models
         told = tuple(column.astype(np.int32) for column in tags[:n_columns])
         if any(column.max() >= n for column, n in zip(told, self._n_tags, strict=True)):
             raise self._misfit
         features = {"states": states, "inputs": inputs}
         return Selection(head_log_probs, features, told, tuple(tags[n_columns:]))
+
+
+def _last_window(vocab: Vocab) -> Windows | None:
+    """Make the longest window, of the last subword, for a sentence of one word."""
+    if vocab.subwords is None:
+        return None
+    vocab.subwords.open()
+    settings = vocab.subwords.settings
+    ids = np.full((1, settings.window), settings.n_ids - 1, np.int32)
+    return Windows(ids, np.array([0, settings.window - 1], np.int32))
 
 
 class _Graph:
