@@ -171,3 +171,17 @@ def test_with_care_after_deaths(plan: Plan, tmp_path: Path) -> None:
     assert careful is not None
     (tmp_path / "_records" / f"{unit.index:08}.json").unlink()
     assert worker.do(unit).record == careful
+
+
+@pytest.mark.parametrize(
+    ("cause", "hint"),
+    [("RPC error: InvalidAuthToken: missing", "asks for a token"), ("gone", "is a Ray running")],
+)
+def test_why_a_ray_cannot_be_joined(cause: str, hint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise ConnectionError("Failed to connect") from RuntimeError(cause)
+
+    monkeypatch.setattr("ray.is_initialized", lambda: False)
+    monkeypatch.setattr("ray.init", refuse)
+    with pytest.raises(ConfigError, match=hint), open_ray(Engine(address="auto"), 1):
+        pass

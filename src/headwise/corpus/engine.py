@@ -36,6 +36,7 @@ MAX_BLOCKS = 10_000
 OBJECT_STORE = 128 * 2**20
 """Bytes; what is in it are outcomes only."""
 KNOCK_SECONDS = 10.0
+CLOSED_HINT = "this Ray asks for a token: set RAY_AUTH_MODE=token, and the token as Ray's pages say"
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +180,10 @@ def _start_ray(engine: Engine, n_workers: int) -> None:
         _knock(engine.address)
         ray.init(engine.address, log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, RuntimeError, ValueError) as error:
+        what = f"--address {engine.address}: {str(error).splitlines()[0]}"
+        asks_for_token = "InvalidAuthToken" in str(error.__cause__)
         raise ConfigError(
-            f"--address {engine.address}: {str(error).splitlines()[0]}", "is a Ray running there?"
+            what, CLOSED_HINT if asks_for_token else "is a Ray running there?"
         ) from error
 
 
