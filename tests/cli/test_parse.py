@@ -58,7 +58,8 @@ def on_terminal(*arguments: str, width: int = 80, **environment: str) -> str:
     terminal, child = pty.openpty()
     fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
     command = [sys.executable, "-m", "headwise", "parse", *arguments]
-    usual = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")}
+    ours = ("NO_COLOR", "TERM", "COLUMNS")  # the last is set by pytest-xdist
+    usual = {name: value for name, value in os.environ.items() if name not in ours}
     everything = {**usual, "PYTHONIOENCODING": "utf-8", **environment}
     with subprocess.Popen(
         command, stdin=child, stdout=child, stderr=child, env=everything
