@@ -25,8 +25,9 @@ lint: $(STAMP)
 types: $(STAMP)
 	$(BIN)/mypy
 
+# Two processes, and one thread of PyTorch's in each: more would wait for one another.
 test: $(STAMP)
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --cov --cov-report=term-missing:skip-covered --cov-report=json:.cache/coverage.json
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --cov --cov-report=term-missing:skip-covered --cov-report=json:.cache/coverage.json
 	$(BIN)/python tests/coverage_bars.py .cache/coverage.json
 
 wheel: $(STAMP)
