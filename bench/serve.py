@@ -1,13 +1,14 @@
 """Load on a server, over loopback, by wrk: throughput, latency, overload, memory.
 
     python -m bench.serve
-    python -m bench.serve --seconds 30 --requests 10000 200000 --workers 2
+    python -m bench.serve --seconds 10 --rounds 5 --requests 10000 200000 --workers 2
 
 wrk 4 must be on the path. Texts are sentences of about 20 words from a treebank file. Printed are:
 how many requests a second one process answers without a server (threads on the parser, text in and
-JSON out) and how many with one, at 32 connections; the 99th percentile of the time to answer at
-half that; what happens at ten times the capacity, and how soon one request is answered after it;
-the resident memory after so many requests. Server, wrk and this script share the machine.
+JSON out) and how many with one, at 32 connections, of one process with as many threads and of as
+many processes with one thread each, in turns, round after round; the 99th percentile of the time to
+answer at half that; what happens at ten times the capacity, and how soon one request is answered
+after it; the resident memory after so many requests. Server, wrk and this script share the machine.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import http.client
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -23,6 +25,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
 import headwise
@@ -71,15 +74,18 @@ class Server(NamedTuple):
 
 
 @contextmanager
-def serving(workers: int, *flags: str) -> Iterator[Server]:
-    """Start a server on a free port, and end it."""
-    command = [sys.executable, "-m", "headwise", "serve", "--port", "0", "--workers", str(workers)]
-    process = subprocess.Popen([*command, *flags], stderr=subprocess.PIPE, text=True)
-    assert process.stderr
-    found = re.search(r"http://\S+", process.stderr.readline())
-    assert found
+def serving(workers: int, processes: int = 1) -> Iterator[Server]:
+    """Start a server on a free port, wait for it, and end it."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "headwise", "serve", "--quiet", "--port", str(port)]
+    command += ["--workers", str(workers), "--processes", str(processes)]
+    process = subprocess.Popen(command)
+    url = f"http://127.0.0.1:{port}"
     try:
-        yield Server(found[0], process.pid)
+        ask_until_answered(url, "Wait.")
+        time.sleep(2 * (processes - 1))  # for the other processes
+        yield Server(url, process.pid)
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(60)
@@ -133,10 +139,14 @@ def ask_until_answered(url: str, text: str) -> float:
     body, kind = json.dumps({"text": text}), {"Content-Type": "application/json"}
     while True:
         connection = http.client.HTTPConnection(url.removeprefix("http://"))
-        connection.request("POST", "/parse", body, kind)
-        if connection.getresponse().status == 200:
-            return time.perf_counter() - started
-        connection.close()
+        try:
+            connection.request("POST", "/parse", body, kind)
+            if connection.getresponse().status == 200:
+                return time.perf_counter() - started
+        except ConnectionRefusedError:  # it is still starting
+            pass
+        finally:
+            connection.close()
         time.sleep(0.01)
 
 
@@ -150,25 +160,41 @@ def main() -> None:
     """Print the table."""
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     options.add_argument("--seconds", type=int, default=5)
+    options.add_argument("--rounds", type=int, default=1)
     options.add_argument("--workers", type=int, default=2)
     options.add_argument("--requests", type=int, nargs=2, default=[1_000, 3_000])
     options.add_argument("--sample", default=SAMPLE)
     given = options.parse_args()
     texts = sample_texts(given.sample)
-    with serving(given.workers) as server:
-        load(server.url, texts, CONNECTIONS, 2)  # to warm up
-        alone = in_process(texts, given.workers, given.seconds)
-        print(f"in process, {given.workers} threads: {alone:.0f} requests/s")
-        full = load(server.url, texts, CONNECTIONS, given.seconds)
-        print(f"served, {CONNECTIONS} connections: {full.rate:.0f} requests/s", end=" ")
-        print(f"({full.rate / alone:.0%}), p99 {full.p99:.0f} ms, broken: {full.broken}")
-        pause = round(2 * 1000 * CONNECTIONS / (full.rate / 2))
-        half = load(server.url, texts, CONNECTIONS, given.seconds, pause)
-        print(f"at {half.rate / full.rate:.0%} of that: p99 {half.p99:.0f} ms")
+    throughput(texts, given.workers, given.rounds, given.seconds)
     with serving(given.workers) as server:
         overload(server, texts, given.seconds)
     with serving(given.workers) as server:
         remember(server, texts, given.requests)
+
+
+def throughput(texts: list[str], workers: int, rounds: int, seconds: int) -> None:
+    """Compare servers with the parser alone, in turns; the middle of all rounds is printed."""
+    alone: list[float] = []
+    seen: dict[tuple[int, int], list[tuple[Loaded, Loaded]]] = {(workers, 1): [], (1, workers): []}
+    for _ in range(rounds):
+        alone.append(in_process(texts, workers, seconds))
+        for (n_threads, n_processes), answers in seen.items():
+            with serving(n_threads, n_processes) as server:
+                load(server.url, texts, CONNECTIONS, 2)  # to warm up
+                full = load(server.url, texts, CONNECTIONS, seconds)
+                pause = round(2 * 1000 * CONNECTIONS / (full.rate / 2))
+                answers.append((full, load(server.url, texts, CONNECTIONS, seconds, pause)))
+    print(f"in process, {workers} threads: {median(alone):.0f} requests/s")
+    for (n_threads, n_processes), answers in seen.items():
+        rate = median(full.rate for full, _ in answers)
+        shares = [full.rate / own for (full, _), own in zip(answers, alone, strict=True)]
+        p99, p99_half = (median(of.p99 for of in both) for both in zip(*answers, strict=True))
+        broken = {load.broken for both in answers for load in both}
+        each = ", ".join(f"{share:.0%}" for share in shares)
+        print(f"served, {n_processes} x {n_threads} threads, {CONNECTIONS} connections:", end=" ")
+        print(f"{rate:.0f} requests/s, {median(shares):.0%} ({each});")
+        print(f"  p99 {p99:.0f} ms, at half that {p99_half:.0f} ms; broken: {', '.join(broken)}")
 
 
 def overload(server: Server, texts: list[str], seconds: int) -> None:
