@@ -18,11 +18,6 @@ from headwise.model.bundle import load_bundle
             ["upos", "xpos", "upos_scores", "xpos_scores"],
         ),
         ("marked_run", ["words", "pieces", "marks"], ["upos", "upos_scores"]),
-        (
-            "encoder_run",
-            ["words", "pieces", "in_context"],
-            ["upos", "xpos", "upos_scores", "xpos_scores"],
-        ),
     ],
 )
 @pytest.mark.parametrize("precision", ["float32", "int8"])
@@ -30,10 +25,21 @@ def test_graphs_have_the_inputs_that_are_read(
     run: str, inputs: list[str], told: list[str], precision: str, request: pytest.FixtureRequest
 ) -> None:
     folder: Path = request.getfixturevalue(run)
-    data = load_bundle(folder / "model").read(f"represent.{precision}.onnx")
-    graph = onnx.load_from_string(data).graph
+    bundle = load_bundle(folder / "model")
+    graph = onnx.load_from_string(bundle.read(f"inputs.{precision}.onnx")).graph
     assert [node.name for node in graph.input] == inputs
-    made = ["states", "inputs", "heads", "dependents", *told]
+    graph = onnx.load_from_string(bundle.read(f"represent.{precision}.onnx")).graph
+    assert [node.name for node in graph.input] == ["x", "lengths"]
+    assert [node.name for node in graph.output] == ["pairs", "arcs", *told]
+
+
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+def test_with_a_transformer_it_is_one_graph(precision: str, encoder_run: Path) -> None:
+    data = load_bundle(encoder_run / "model").read(f"represent.{precision}.onnx")
+    graph = onnx.load_from_string(data).graph
+    assert [node.name for node in graph.input] == ["words", "pieces", "in_context"]
+    made = ["states", "inputs", "heads", "dependents"]
+    made += ["upos", "xpos", "upos_scores", "xpos_scores"]
     assert [node.name for node in graph.output] == made
 
 

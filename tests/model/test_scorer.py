@@ -15,10 +15,11 @@ import torch
 from headwise import Sentence, read_sentences
 from headwise.config import DecodeConfig, ModelConfig
 from headwise.errors import ConfigError, ModelError
-from headwise.learn.export import export_model
+from headwise.learn.export import export_model, sentence_graphs
 from headwise.learn.network import Network, initialise
 from headwise.learn.scorer import TorchScorer, load_network
-from headwise.model.bundle import Bundle, Description, load_bundle
+from headwise.model.batches import load_scorer
+from headwise.model.bundle import Bundle, Description, load_bundle, write_bundle
 from headwise.model.scorer import OnnxScorer, Scorer, Selection
 from headwise.words.encode import Encoded, encode
 
@@ -58,14 +59,14 @@ def largest_difference(first: Scorer, second: Scorer, sentences: list[Encoded]) 
 
 
 def test_onnx_float32_is_torch(bundle: Bundle, encoded: list[Encoded]) -> None:
-    onnx = OnnxScorer(bundle, "float32")
+    onnx = load_scorer(bundle, "float32")
     assert largest_difference(torch_scorer(bundle), onnx, encoded) < TORCH_TOLERANCE
 
 
 def test_tags_are_those_of_torch(bundle: Bundle, encoded: list[Encoded]) -> None:
     exact = torch_scorer(bundle).select(encoded)
-    light = OnnxScorer(bundle, "float32").select(encoded)
-    coarse = OnnxScorer(bundle, "int8").select(encoded)
+    light = load_scorer(bundle, "float32").select(encoded)
+    coarse = load_scorer(bundle, "int8").select(encoded)
     for one, other, sentence in zip(exact, light, encoded, strict=True):
         assert len(one.tags) == len(other.tags) == len(bundle.vocab.predicted)
         for tags, others in zip(one.tags, other.tags, strict=True):
@@ -100,19 +101,39 @@ def test_every_kind_of_model_exports(
     assert exported.read("extra.json") == b"{}"
     encoded = [encode(sentence, vocab) for sentence in ewt_sentences]
     scorer = torch_scorer(exported)
-    assert largest_difference(scorer, OnnxScorer(exported, "float32"), encoded) < TORCH_TOLERANCE
-    assert largest_difference(scorer, OnnxScorer(exported, "int8"), encoded) < 0.5
+    assert largest_difference(scorer, load_scorer(exported, "float32"), encoded) < TORCH_TOLERANCE
+    assert largest_difference(scorer, load_scorer(exported, "int8"), encoded) < 0.5
+
+
+@pytest.mark.parametrize("run", ["tiny_run", "full_run", "marked_run"])
+def test_one_sentence_at_a_time_is_the_same(
+    run: str, ewt_sentences: list[Sentence], request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    bundle = load_bundle(request.getfixturevalue(run) / "model")
+    encoded = [encode(sentence, bundle.vocab) for sentence in ewt_sentences]
+    network = load_network(bundle, torch.device("cpu"))
+    graphs = sentence_graphs(network, network) | {"vocab.json": bundle.read("vocab.json")}
+    description = Description(bundle.manifest.model, DecodeConfig(), {}, {})
+    write_bundle(tmp_path / "m", description, graphs)
+    manifest = json.loads((tmp_path / "m" / "model.json").read_text())
+    (tmp_path / "m" / "model.json").write_text(json.dumps(manifest | {"format_version": 1}))
+    older = load_bundle(tmp_path / "m")
+    scorer = load_scorer(older, "float32")
+    assert isinstance(scorer, OnnxScorer)
+    assert largest_difference(torch_scorer(bundle), scorer, encoded) < TORCH_TOLERANCE
+    newer = load_scorer(bundle, "float32")
+    assert largest_difference(newer, scorer, encoded) < TORCH_TOLERANCE
 
 
 def test_int8_selects_the_same_heads(bundle: Bundle, tiny_treebank: Path) -> None:
     learned = [encode(sentence, bundle.vocab) for sentence in read_sentences(tiny_treebank)]
-    exact = np.concatenate(heads_of(OnnxScorer(bundle, "float32").select(learned)))
-    coarse = np.concatenate(heads_of(OnnxScorer(bundle, "int8").select(learned)))
+    exact = np.concatenate(heads_of(load_scorer(bundle, "float32").select(learned)))
+    coarse = np.concatenate(heads_of(load_scorer(bundle, "int8").select(learned)))
     assert (exact == coarse).mean() >= INT8_AGREEMENT
 
 
 def test_log_probabilities_sum_to_one(bundle: Bundle, encoded: list[Encoded]) -> None:
-    scorer = OnnxScorer(bundle)
+    scorer = load_scorer(bundle)
     selections = scorer.select(encoded)
     for selection, labels in zip(
         selections, scorer.label(selections, heads_of(selections)), strict=True
@@ -122,11 +143,20 @@ def test_log_probabilities_sum_to_one(bundle: Bundle, encoded: list[Encoded]) ->
 
 
 def test_blocks_of_rows_change_nothing(
-    bundle: Bundle, encoded: list[Encoded], monkeypatch: pytest.MonkeyPatch
+    tiny_run: Path,
+    ewt_sentences: list[Sentence],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    scorer = OnnxScorer(bundle, "float32")
+    vocab = load_bundle(tiny_run / "model").vocab
+    model = ModelConfig(representation="pei", word_size=6, tag_size=4, hidden_size=8, label_size=8)
+    network = Network(model, vocab)
+    initialise(network, 0.5, seed=1)
+    export_model(network, vocab, Description(model, DecodeConfig(), {}, {}), tmp_path / "m", {})
+    scorer = load_scorer(load_bundle(tmp_path / "m"), "float32")
+    encoded = [encode(sentence, vocab) for sentence in ewt_sentences]
     whole = scorer.select(encoded)
-    monkeypatch.setattr("headwise.model.scorer.BLOCK_BYTES", 20_000)
+    monkeypatch.setattr("headwise.model.scorer.BLOCK_BYTES", 2_000)
     for one, other in zip(whole, scorer.select(encoded), strict=True):
         np.testing.assert_allclose(one.head_log_probs, other.head_log_probs, atol=1e-5)
 
@@ -142,13 +172,13 @@ def test_torch_batches_change_nothing(bundle: Bundle, encoded: list[Encoded]) ->
 
 def test_graph_that_is_no_graph_is_refused(tiny_run: Path, tmp_path: Path) -> None:
     model = Path(shutil.copytree(tiny_run / "model", tmp_path / "model"))
-    (model / "select.onnx").write_bytes(b"nonsense")
+    (model / "label.int8.onnx").write_bytes(b"nonsense")
     manifest = json.loads((model / "model.json").read_text())
     entry = {"size": 8, "sha256": sha256(b"nonsense").hexdigest()}
-    manifest["files"]["select.onnx"] = entry
+    manifest["files"]["label.int8.onnx"] = entry
     (model / "model.json").write_text(json.dumps(manifest))
-    with pytest.raises(ModelError, match=r"select.onnx: ONNX Runtime refuses it"):
-        OnnxScorer(load_bundle(model))
+    with pytest.raises(ModelError, match=r"label.int8.onnx: ONNX Runtime refuses it"):
+        load_scorer(load_bundle(model))
 
 
 MISFITS: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
@@ -175,7 +205,7 @@ def test_vocabulary_that_does_not_fit_is_refused(
     change(vocab)
     replace_file(model, "vocab.json", vocab)
     with pytest.raises(ModelError, match="do not fit the vocabulary"):
-        OnnxScorer(load_bundle(model))
+        load_scorer(load_bundle(model))
 
 
 def replace_file(model: Path, name: str, content: dict[str, Any]) -> None:

@@ -1,6 +1,8 @@
 """The trained network as ONNX graphs, in float32 and int8, and as a model folder.
 
-Three graphs, one for each step of the paper, so that the runtime can cut between them:
+A network with LSTMs, and without a transformer below them, becomes the graphs of
+`learn.export_batches`. Any other becomes three, one for each step of the paper, so that the runtime
+can cut between them:
 
     represent   words, tags, vectors [N+1], pieces, marks [N+1, k], in_context [N+1, .]   (Eq. 1-4)
                 -> states, inputs, heads, dependents [N+1, .], predicted tags [N+1],
@@ -13,22 +15,17 @@ pair of words, which int8 would not make faster, and stays in float32.
 """
 
 import copy
-import logging
-import tempfile
-import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
-import onnx
-import onnxruntime as ort
 import safetensors.torch
 import torch
-from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor, nn
 from torch.export import Dim
 from torch.nn import functional
 
+from headwise.learn.export_batches import batch_graphs
+from headwise.learn.graphs import OPSET, quantise, trace
 from headwise.learn.inputs import Ids
 from headwise.learn.label import arc_features
 from headwise.learn.network import Network
@@ -36,8 +33,6 @@ from headwise.learn.represent import BiLstm
 from headwise.learn.select import head_log_probs
 from headwise.model.bundle import SELECT, VOCAB, WEIGHTS, Description, write_bundle
 from headwise.words.vocab import Vocab, vocab_to_json
-
-OPSET = 20
 
 
 class _OnnxLstm(nn.Module):
@@ -163,16 +158,28 @@ def export_model(
     """Write a model folder: graphs in both precisions, vocabulary, weights, and other files."""
     network.eval()
     slim = _with_int8_tables(network)
+    if isinstance(network.represent, BiLstm) and network.encoder is None:
+        graphs = batch_graphs(network, slim.inputs)
+    else:
+        graphs = sentence_graphs(network, slim)
     files = {
         VOCAB: vocab_to_json(vocab),
         WEIGHTS: safetensors.torch.save(network.state_dict()),
+        **graphs,
+    }
+    write_bundle(path, description, {**files, **others})
+
+
+def sentence_graphs(network: Network, slim: Network) -> dict[str, bytes]:
+    """Trace the graphs that take one sentence at a time."""
+    files = {
         "represent.float32.onnx": export_represent(network),
         "represent.int8.onnx": quantise(export_represent(slim)),
         SELECT: export_select(network),
         "label.float32.onnx": export_label(network),
     }
     files["label.int8.onnx"] = quantise(files["label.float32.onnx"])
-    write_bundle(path, description, {**files, **others})
+    return files
 
 
 def export_represent(network: Network) -> bytes:
@@ -223,76 +230,3 @@ def export_label(network: Network) -> bytes:
         {"states": {0: slots}, "inputs": {0: slots}, "words": {0: arcs}, "chosen": {0: arcs}},
         ["label_log_probs"],
     )
-
-
-def trace(
-    module: nn.Module,
-    example: dict[str, Tensor],
-    free: dict[str, dict[int, Dim]],
-    outputs: list[str],
-) -> bytes:
-    """Turn a module into an ONNX graph; `free` names the axes of its inputs that may vary."""
-    with _quiet():
-        program = torch.onnx.export(
-            module.eval(),
-            kwargs=example,
-            dynamic_shapes=free,
-            input_names=list(example),
-            output_names=outputs,
-            opset_version=OPSET,
-            dynamo=True,
-            verbose=False,
-        )
-    assert program is not None
-    return _fold_constants(program.model_proto.SerializeToString())
-
-
-def _fold_constants(graph: bytes) -> bytes:
-    """Let ONNX Runtime compute once what does not depend on the input; int8 needs constants."""
-    with tempfile.TemporaryDirectory() as folder:
-        folded = Path(folder) / "folded.onnx"
-        options = ort.SessionOptions()
-        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_BASIC
-        options.optimized_model_filepath = str(folded)
-        options.log_severity_level = 3
-        ort.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-        slimmer: bytes = _without_unread_inputs(onnx.load(folded)).SerializeToString()
-        return slimmer
-
-
-def _without_unread_inputs(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Take away the inputs that a network without tags, say, never reads."""
-    read = {name for node in model.graph.node for name in node.input}
-    kept = [given for given in model.graph.input if given.name in read]
-    del model.graph.input[:]
-    model.graph.input.extend(kept)
-    return model
-
-
-def quantise(graph: bytes) -> bytes:
-    """Store the matrices of LSTMs and products as int8, one scale for each output."""
-    model = onnx.load_from_string(graph)
-    del model.graph.value_info[:]  # shapes that no longer hold once a product is rewritten
-    with tempfile.TemporaryDirectory() as folder, _quiet():
-        target = Path(folder) / "int8.onnx"
-        quantize_dynamic(
-            model,
-            target,
-            op_types_to_quantize=["LSTM", "MatMul"],
-            per_channel=True,
-            weight_type=QuantType.QInt8,
-        )
-        return target.read_bytes()
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep the exporter's own remarks out of a user's terminal; errors still come through."""
-    previous = logging.root.manager.disable
-    logging.disable(logging.WARNING)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(previous)

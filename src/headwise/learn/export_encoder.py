@@ -14,7 +14,8 @@ from torch import Tensor, nn
 from torch.export import Dim
 
 from headwise.learn.encoder import Encoder
-from headwise.learn.export import Int8Embedding, quantise, trace
+from headwise.learn.export import Int8Embedding
+from headwise.learn.graphs import quantise, trace
 from headwise.learn.network import Network
 from headwise.words.subwords import subword_files
 from headwise.words.vocab import Vocab

@@ -19,7 +19,7 @@ from torch.nn import functional
 
 from headwise.config import SegmentConfig
 from headwise.errors import DataError
-from headwise.learn.export import trace
+from headwise.learn.graphs import trace
 from headwise.learn.segment_batches import (
     IGNORED,
     Batch,

@@ -23,11 +23,14 @@ from headwise.version import VERSION
 from headwise.words.subwords import MAX_TOKENIZER_BYTES, SETTINGS, TOKENIZER, read_subwords
 from headwise.words.vocab import Vocab, vocab_from_json
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""2 has `inputs` apart; 1 has not, and is read as well."""
 MANIFEST = "model.json"
 VOCAB = "vocab.json"
 WEIGHTS = "weights.safetensors"
 SELECT = "select.onnx"
+PAIRS = "select.json"
+INPUTS = "inputs.{}.onnx"
 FILE_NAME = re.compile(r"[a-z0-9]+(\.[a-z0-9]+)*\.(json|onnx|safetensors)")
 MAX_MANIFEST_BYTES = 2**20
 MAX_FILE_BYTES = 2**32
@@ -219,9 +222,11 @@ def _put_in_place(temporary: Path, path: Path) -> None:
 def slim(source: Path, target: Path, precision: str) -> None:
     """Copy a model with one precision and without the weights: what is needed to parse on a CPU."""
     bundle = load_bundle(source)
-    kept = [VOCAB, SELECT, f"represent.{precision}.onnx", f"label.{precision}.onnx"]
-    also = ("segment.", TOKENIZER, SETTINGS, f"encoder.{precision}.")
+    graphs = ("represent", "label", "inputs", "encoder")
+    kept = [VOCAB, *(f"{graph}.{precision}.onnx" for graph in graphs)]
+    also = ("segment.", "select.", TOKENIZER, SETTINGS)
     kept += [name for name in bundle.manifest.files if name.startswith(also)]
     manifest = bundle.manifest
     description = Description(manifest.model, manifest.decode, manifest.provenance, manifest.scores)
-    write_bundle(target, description, {name: bundle.read(name) for name in kept})
+    held = [name for name in kept if name in manifest.files]
+    write_bundle(target, description, {name: bundle.read(name) for name in held})

@@ -6,7 +6,7 @@ time: no padding, so that no parse depends on its neighbours, and the pairs of a
 scored in blocks of bounded size. `learn.scorer` is the same on a GPU, in batches.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -59,10 +59,10 @@ class OnnxScorer:
     def __init__(self, bundle: Bundle, precision: Precision = "int8") -> None:
         """Load the graphs of a model folder."""
         subwords = bundle.vocab.subwords
-        self._encoder = _Graph(bundle, f"encoder.{precision}.onnx") if subwords else None
-        self._represent = _Graph(bundle, f"represent.{precision}.onnx")
-        self._select = _Graph(bundle, SELECT)
-        self._label = _Graph(bundle, f"label.{precision}.onnx")
+        self._encoder = Graph(bundle, f"encoder.{precision}.onnx") if subwords else None
+        self._represent = Graph(bundle, f"represent.{precision}.onnx")
+        self._select = Graph(bundle, SELECT)
+        self._label = Graph(bundle, f"label.{precision}.onnx")
         self._n_tags = [len(index.strings) for index in bundle.vocab.predicted.values()]
         self._misfit = ModelError(f"{bundle.path}: the graphs do not fit the vocabulary", DAMAGED)
         self._check(bundle)
@@ -70,20 +70,8 @@ class OnnxScorer:
     def _check(self, bundle: Bundle) -> None:
         """Try the last word, tag and label of the vocabulary: the graphs must have room."""
         vocab = bundle.vocab
-        last_pieces = (
-            [[ROOT_PIECE], [len(vocab.pieces) - 1]] if vocab.pieces.n_buckets else [[], []]
-        )
-        last_mark = [[ROOT], [len(vocab.marks) - 1]] if vocab.marks.strings else [[], []]
-        words, tags, vectors = (
-            np.array([ROOT, len(index) - 1], np.int32)
-            for index in (vocab.words, vocab.tags, vocab.vectors)
-        )
         try:
-            pieces, marks = (np.array(ids, np.int32) for ids in (last_pieces, last_mark))
-            windows = _last_window(vocab)
-            selection = self._select_one(
-                Encoded(words, tags, pieces, vectors, marks, windows=windows)
-            )
+            selection = self._select_one(last_ids(vocab))
             (labels,) = self.label([selection], [np.zeros(2, np.int32)])
             fits = labels.shape == (1, len(vocab.labels.strings))
             fits = fits and len(selection.tags) == len(vocab.predicted)
@@ -107,19 +95,13 @@ class OnnxScorer:
         ]
 
     @staticmethod
-    def _read(encoder: "_Graph", windows: Windows) -> FloatArray:
+    def _read(encoder: "Graph", windows: Windows) -> FloatArray:
         """Read the states of words, float32 [N+1, .], window by window."""
         states = [encoder.run({"subwords": ids})[0] for ids in windows.ids]
         return np.concatenate(states)[windows.reads]
 
     def _select_one(self, sentence: Encoded) -> Selection:
-        feed: dict[str, NDArray[Any]] = {
-            "words": sentence.words,
-            "tags": sentence.tags,
-            "pieces": sentence.pieces,
-            "vectors": sentence.vectors,
-            "marks": sentence.marks,
-        }
+        feed = ids_of(sentence)
         if self._encoder is not None and sentence.windows is not None:
             feed["in_context"] = self._read(self._encoder, sentence.windows)
         states, inputs, heads, dependents, *tags = self._represent.run(feed)
@@ -150,15 +132,39 @@ def _last_window(vocab: Vocab) -> Windows | None:
     return Windows(ids, np.array([0, settings.window - 1], np.int32))
 
 
-class _Graph:
+def last_ids(vocab: Vocab) -> Encoded:
+    """Give a sentence of one word that has the last of all ids."""
+    last_pieces = [[ROOT_PIECE], [len(vocab.pieces) - 1]] if vocab.pieces.n_buckets else [[], []]
+    last_mark = [[ROOT], [len(vocab.marks) - 1]] if vocab.marks.strings else [[], []]
+    words, tags, vectors = (
+        np.array([ROOT, len(index) - 1], np.int32)
+        for index in (vocab.words, vocab.tags, vocab.vectors)
+    )
+    pieces, marks = (np.array(ids, np.int32) for ids in (last_pieces, last_mark))
+    return Encoded(words, tags, pieces, vectors, marks, windows=_last_window(vocab))
+
+
+def ids_of(sentence: Encoded) -> dict[str, NDArray[Any]]:
+    """Name the ids of a sentence as graphs do."""
+    return {
+        "words": sentence.words,
+        "tags": sentence.tags,
+        "pieces": sentence.pieces,
+        "vectors": sentence.vectors,
+        "marks": sentence.marks,
+    }
+
+
+class Graph:
     """One ONNX graph, ready to run."""
 
     def __init__(self, bundle: Bundle, name: str) -> None:
+        """Open a graph of a model folder."""
         # Without an arena of its own, or one long sentence would hold its memory forever.
         self._session = open_graph(bundle.read(name), str(bundle.path / name), keeps_memory=False)
         self._names = [node.name for node in self._session.get_inputs()]
 
-    def run(self, feed: dict[str, NDArray[Any]]) -> list[FloatArray]:
+    def run(self, feed: Mapping[str, NDArray[Any]]) -> list[FloatArray]:
         """Run on the inputs that the graph has: a parser without tags reads none, for example."""
         results: list[FloatArray] = self._session.run(
             None, {name: feed[name] for name in self._names}

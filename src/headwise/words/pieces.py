@@ -61,10 +61,16 @@ class Pieces:
 
     def _cut(self, form: str) -> list[int]:
         marked = f"<{form}>"
-        return [
-            zlib.crc32(marked[i : i + n].encode("utf-8", "replace")) % self.n_buckets
-            + N_PIECE_SPECIALS
-            for n in LENGTHS
-            for i in range(len(marked) - n + 1)
-            if n > 1 or 0 < i < len(marked) - 1
-        ]
+        hashed, n_buckets = zlib.crc32, self.n_buckets
+        if marked.isascii():  # a byte for each character: one string to cut, not one for each piece
+            data = marked.encode()
+            cut = [hashed(data[i : i + n]) for n in LENGTHS for i in range(len(data) - n + 1)]
+        else:
+            cut = [
+                hashed(marked[i : i + n].encode("utf-8", "replace"))
+                for n in LENGTHS
+                for i in range(len(marked) - n + 1)
+            ]
+        single = cut[1 : len(marked) - 1]  # the marks alone say nothing
+        rest = cut[len(marked) :]
+        return [piece % n_buckets + N_PIECE_SPECIALS for piece in (*single, *rest)]

@@ -102,11 +102,11 @@ class Sentence:
         words = []
         upos = parse.upos or [word.upos for word in self.words]
         xpos = parse.xpos or [word.xpos for word in self.words]
-        for row, word, *values in zip(
+        for row, word, tag, fine_tag, head, label in zip(
             self.rows, self.words, upos, xpos, parse.heads, parse.labels, strict=True
         ):
-            tag, fine_tag, head, label = values
-            changed = word._replace(upos=tag, xpos=fine_tag, head=str(head), deprel=label)
+            number, form, lemma, _, _, feats, _, _, deps, misc = word
+            changed = Word(number, form, lemma, tag, fine_tag, feats, str(head), label, deps, misc)
             words.append(changed)
             lines[row] = "\t".join(changed) + line_end(lines[row])
         return Sentence(tuple(words), tuple(lines), self.rows, self.source, self.first_line)

@@ -1,0 +1,90 @@
+"""From a module of PyTorch to an ONNX graph, in float32 or int8."""
+
+import logging
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import onnx
+import onnxruntime as ort
+import torch
+from onnxruntime.quantization import QuantType, quantize_dynamic
+from torch import Tensor, nn
+from torch.export import Dim
+
+OPSET = 20
+
+
+def trace(
+    module: nn.Module,
+    example: dict[str, Tensor],
+    free: dict[str, dict[int, Dim]],
+    outputs: list[str],
+) -> bytes:
+    """Turn a module into an ONNX graph; `free` names the axes of its inputs that may vary."""
+    with _quiet():
+        program = torch.onnx.export(
+            module.eval(),
+            kwargs=example,
+            dynamic_shapes=free,
+            input_names=list(example),
+            output_names=outputs,
+            opset_version=OPSET,
+            dynamo=True,
+            verbose=False,
+        )
+    assert program is not None
+    return _fold_constants(program.model_proto.SerializeToString())
+
+
+def _fold_constants(graph: bytes) -> bytes:
+    """Let ONNX Runtime compute once what does not depend on the input; int8 needs constants."""
+    with tempfile.TemporaryDirectory() as folder:
+        folded = Path(folder) / "folded.onnx"
+        options = ort.SessionOptions()
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_BASIC
+        options.optimized_model_filepath = str(folded)
+        options.log_severity_level = 3
+        ort.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+        slimmer: bytes = _without_unread_inputs(onnx.load(folded)).SerializeToString()
+        return slimmer
+
+
+def _without_unread_inputs(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Take away the inputs that a network without tags, say, never reads."""
+    read = {name for node in model.graph.node for name in node.input}
+    kept = [given for given in model.graph.input if given.name in read]
+    del model.graph.input[:]
+    model.graph.input.extend(kept)
+    return model
+
+
+def quantise(graph: bytes) -> bytes:
+    """Store the matrices of LSTMs and products as int8, one scale for each output."""
+    model = onnx.load_from_string(graph)
+    del model.graph.value_info[:]  # shapes that no longer hold once a product is rewritten
+    with tempfile.TemporaryDirectory() as folder, _quiet():
+        target = Path(folder) / "int8.onnx"
+        quantize_dynamic(
+            model,
+            target,
+            op_types_to_quantize=["LSTM", "MatMul"],
+            per_channel=True,
+            weight_type=QuantType.QInt8,
+        )
+        return target.read_bytes()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the exporter's own remarks out of a user's terminal; errors still come through."""
+    previous = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(previous)

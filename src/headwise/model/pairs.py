@@ -1,0 +1,58 @@
+"""Eq. 5 and 6 in numpy: the scores of all pairs of words without a tanh, in bounded memory.
+
+With D = exp(-2 W_a a_i) and H = exp(2 U_a a_j) the tanh of a sum is 1 - 2 D / (D + H), so that
+
+    g(a_j, a_i) = v_a . tanh(U_a a_j + W_a a_i) = sum(v_a) - 2 (v_a D) . (1 / (D + H))
+
+which leaves an addition, a division and a product for each pair; sum(v_a) is the same for all
+heads, and the softmax of Eq. 5 takes it away. Pairs are scored in blocks that fit into a cache.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float32]
+BLOCK_BYTES = 2**20
+"""Size of the array of a block, [dependents, heads, k] in float32."""
+ONE_THREAD = 9_000
+"""Numbers in the product of one dependent and a block of heads: BLAS gives more than 9,216 to all
+cores, and how many are used is for the caller to say."""
+LIMIT = 80.0
+"""Exponents beyond are cut; exp of it, and what is made of that, is a number in float32."""
+
+
+def exponentials(pairs: FloatArray) -> FloatArray:
+    """Give exp of `pairs`, the float32 [..., 2k] of `represent`: H, then D."""
+    cut = np.clip(pairs, -LIMIT, LIMIT)
+    return np.exp(cut, out=cut)
+
+
+def head_log_probs(both: FloatArray, v_a: FloatArray) -> FloatArray:
+    """Give log P_head, float32 [N+1, N+1], of a sentence's exponentials [N+1, 2k] and v_a [k].
+
+    Example: with k = 1, v_a = [1] and all of W_a a_i = U_a a_j = 0, D = H = 1: each pair has
+    -2 * 1 / 2 = -1, and each of N+1 heads the probability 1 / (N+1).
+    """
+    n_slots, k = len(both), len(v_a)
+    heads, dependents = both[:, :k], both[:, k:]
+    weights = dependents * (-2 * v_a)  # [N+1, k]
+    n_heads = max(1, min(n_slots, ONE_THREAD // k))
+    n_rows = max(1, min(n_slots, BLOCK_BYTES // (4 * n_heads * k)))
+    scores = np.empty((n_slots, n_slots), np.float32)
+    block = np.empty((n_rows, n_heads, k), np.float32)
+    for first in range(0, n_slots, n_rows):
+        rows = slice(first, first + n_rows)
+        for start in range(0, n_slots, n_heads):
+            some = heads[start : start + n_heads]
+            pairs = block[: min(n_rows, n_slots - first), : len(some)]
+            np.add(dependents[rows, None], some, out=pairs)
+            np.divide(1, pairs, out=pairs)
+            scores[rows, start : start + n_heads] = (pairs @ weights[rows, :, None])[..., 0]
+    return log_softmax(scores)
+
+
+def log_softmax(scores: FloatArray) -> FloatArray:
+    """Turn scores [n, m] into log-probabilities, in place."""
+    scores -= scores.max(axis=1, keepdims=True)
+    scores -= np.log(np.exp(scores).sum(axis=1, keepdims=True))
+    return scores
