@@ -10,7 +10,7 @@ import headwise
 from headwise import DataError, Malformed, ModelError, Sentence, Word
 from headwise.config import DecodeConfig
 from headwise.model.bundle import load_bundle
-from headwise.parser import Parser
+from headwise.parser import CHUNK, CHUNK_PAIRS, Parser, _chunks
 from headwise.words.conllu import as_bytes
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -110,7 +110,7 @@ def test_stream_is_lazy_and_an_early_stop_is_clean(
     stream = parser.annotate(endless(), threads=2)  # type: ignore[arg-type]
     for _ in range(100):
         next(stream)
-    assert n_read < 100 + 8 * 32
+    assert n_read < 100 + 8 * CHUNK
     stream.close()  # type: ignore[attr-defined]
 
 
@@ -123,11 +123,9 @@ def test_error_in_a_thread_reaches_the_caller(
 
 
 def test_long_sentences_go_alone(parser: Parser, ewt_sentences: list[Sentence]) -> None:
-    from headwise.parser import _chunks
-
     long = ewt_sentences[0]
     long = Sentence(long.words * (1500 // len(long) + 1), long.lines, long.rows)
-    chunks = list(_chunks([long, *ewt_sentences[:40], long, long], 32))
+    chunks = list(_chunks([long, *ewt_sentences[:40], long, long], 32, CHUNK_PAIRS))
     assert [len(chunk) for chunk in chunks] == [1, 32, 8, 1, 1]
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from headwise.config import DecodeConfig
 from headwise.errors import ConfigError, DataError, HeadwiseError, ModelError
+from headwise.stretches import MEMORY_BUDGET
 from headwise.version import VERSION
 from headwise.words.conllu import Malformed, read_conllu, read_sentences, write_conllu
 from headwise.words.sentence import Parse, Sentence, Word, sentence_from_words
@@ -78,6 +79,9 @@ READING_ORDER = (
     "model.bundle",
     "model.session",
     "model.scorer",
+    "model.pairs",
+    "model.table",
+    "model.batches",
     "model.ensemble",
     "text.characters",
     "text.stream",
@@ -86,6 +90,7 @@ READING_ORDER = (
     "text.assemble",
     "text.segmenter",
     "text.read",
+    "stretches",
     "parser",
     "evaluate.punctuation",
     "evaluate.pairs",
@@ -133,6 +138,8 @@ READING_ORDER = (
     "learn.data",
     "learn.treebank",
     "learn.scorer",
+    "learn.graphs",
+    "learn.export_batches",
     "learn.export",
     "learn.export_encoder",
     "learn.checkpoint",
@@ -188,6 +195,7 @@ def load(
     decode: DecodeConfig | None = None,
     keep_tags: bool = False,
     treebank: str = "",
+    memory_budget: int = MEMORY_BUDGET,
 ) -> "Parser":
     """Load a parser by the name or folder of its model, or from a folder that is open already.
 
@@ -196,6 +204,7 @@ def load(
     with weights, and runs on PyTorch in float32. `decode` overrides the way of making trees that
     the model was saved with. With `keep_tags` the model predicts only tags that the input lacks.
     A model that was trained on several treebanks parses as in its main one, or as in `treebank`.
+    A sentence that would take more than `memory_budget` bytes is parsed in stretches.
     """
     from headwise.loading import load_on
     from headwise.model.bundle import Bundle, find_model, load_bundle
@@ -207,7 +216,9 @@ def load(
     found = [m if isinstance(m, Bundle) else load_bundle(find_model(str(m))) for m in models]
     if treebank:
         found = [replace(bundle, vocab=bundle.vocab.as_in(treebank)) for bundle in found]
-    return join_parsers([load_on(device, one, precision, decode, keep_tags) for one in found])
+    parser = join_parsers([load_on(device, one, precision, decode, keep_tags) for one in found])
+    parser.memory_budget = memory_budget
+    return parser
 
 
 def show(

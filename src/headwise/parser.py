@@ -11,14 +11,17 @@ threads. Streams stay streams: no more than a few chunks of sentences are in mem
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Lock
 
 import numpy as np
 
 from headwise.config import DecodeConfig, PredictedTag
 from headwise.errors import DataError, ModelError
+from headwise.model.batches import BatchScorer, load_scorer
 from headwise.model.bundle import Bundle
 from headwise.model.ensemble import EnsembleScorer
-from headwise.model.scorer import FloatArray, OnnxScorer, Precision, Scorer, Selection
+from headwise.model.scorer import FloatArray, Precision, Scorer, Selection
+from headwise.stretches import MEMORY_BUDGET, cut, join, longest_within
 from headwise.text.segmenter import NO_SEGMENTER, SEGMENT_HINT, Segmenter, load_segmenter
 from headwise.trees.decode import decode_batch
 from headwise.trees.tree import Tree
@@ -27,8 +30,8 @@ from headwise.words.encode import IntArray, encode, require_tags
 from headwise.words.sentence import BLANK, Parse, Sentence
 from headwise.words.vocab import Vocab
 
-CHUNK = 32
-"""Sentences that a thread takes at a time."""
+CHUNK = 128
+"""Sentences that a thread takes at a time; of so many, most find some of their length."""
 CHUNK_PAIRS = 2_000_000
 """Pairs of words (dependent, head) after which a chunk ends early: long sentences go alone."""
 DEFAULT_MODEL = "en"
@@ -50,7 +53,8 @@ class Parser:
         """Put the parts together; `chunk` sentences go to the scorer at a time.
 
         With `keep_tags` a tag that is in the input stays, and only blank ones are filled in.
-        Without a segmenter there is no parsing of raw text.
+        Without a segmenter there is no parsing of raw text. `memory_budget`, in bytes, can be set
+        afterwards: sentences that would take more are parsed in stretches (`headwise.stretches`).
         """
         self.scorer = scorer
         self.vocab = vocab
@@ -58,19 +62,47 @@ class Parser:
         self.chunk = chunk
         self.keep_tags = keep_tags
         self.segmenter = segmenter
+        self.memory_budget = MEMORY_BUDGET
+        self._long_ones = Lock()
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """Select heads, repair what is not a tree, and label the arcs."""
-        return [parse for parse, _ in self.parse_with_distributions(sentences)]
+        return self._parse_within(sentences, self._longest(1))
+
+    def _longest(self, threads: int) -> int:
+        """Give the length up to which each of so many threads may parse what it likes."""
+        return longest_within(self.memory_budget // 2 // max(1, threads), self.decode.decoder)
+
+    def _parse_within(self, sentences: Sequence[Sentence], longest: int) -> list[Parse]:
+        """Parse sentences, those of more than `longest` words when no other thread does."""
+        if all(len(sentence) <= longest for sentence in sentences):
+            return [parse for parse, _ in self.parse_with_distributions(sentences)]
+        with self._long_ones:
+            return [self._parse_long(sentence) for sentence in sentences]
+
+    def _parse_long(self, sentence: Sentence) -> Parse:
+        """Parse one sentence, in stretches if need be, of which one at a time takes memory."""
+        require_tags(sentence, self.vocab)
+        limit = self._longest(1)
+        parts = cut(sentence, limit) if len(sentence) > limit else [sentence]
+        parses = [self._parse_all([part])[0][0] for part in parts]
+        known = self.vocab.labels.strings
+        return join(parses, self.decode.single_root, known) if parses[1:] else parses[0]
 
     def parse_with_distributions(
         self, sentences: Sequence[Sentence]
     ) -> list[tuple[Parse, FloatArray]]:
-        """Parse, and give for each sentence log P_head, Eq. 5: float32 [N+1, N+1], row 0 unread."""
+        """Parse, and give for each sentence log P_head, Eq. 5: float32 [N+1, N+1], row 0 unread.
+
+        However long it is: whoever asks for all distributions has room for them.
+        """
         for sentence in sentences:
             require_tags(sentence, self.vocab)
+        return self._parse_all(sentences)
+
+    def _parse_all(self, sentences: Sequence[Sentence]) -> list[tuple[Parse, FloatArray]]:
         nonempty = [sentence for sentence in sentences if len(sentence)]
-        selections = self.scorer.select([encode(sentence, self.vocab) for sentence in nonempty])
+        selections = self._select(nonempty)
         trees = decode_batch(
             [selection.head_log_probs for selection in selections],
             self.decode.decoder,
@@ -82,6 +114,11 @@ class Parser:
         matrices = (selection.head_log_probs for selection in selections)
         done = zip(parses, matrices, strict=True)
         return [next(done) if len(sentence) else (_NOTHING, _NO_HEADS) for sentence in sentences]
+
+    def _select(self, sentences: Sequence[Sentence]) -> list[Selection]:
+        if isinstance(self.scorer, BatchScorer):
+            return self.scorer.select(sentences)
+        return self.scorer.select([encode(sentence, self.vocab) for sentence in sentences])
 
     def _as_parse(
         self, sentence: Sentence, selection: Selection, tree: Tree, label_log_probs: FloatArray
@@ -116,16 +153,17 @@ class Parser:
         self, items: Iterable[Sentence | Malformed], threads: int = 1, on_error: OnError = "raise"
     ) -> Iterator[tuple[Sentence | Malformed, Parse | None]]:
         """Parse a stream in order; what is malformed passes through without a parse."""
-        chunks = _chunks(items, self.chunk)
+        longest = self._longest(threads)
+        chunks = _chunks(items, self.chunk, min(CHUNK_PAIRS, longest**2))
         if threads <= 1:
             for chunk in chunks:
-                yield from self._annotate_chunk(chunk, on_error)
+                yield from self._annotate_chunk(chunk, longest, on_error)
             return
         pending: deque[Future[list[tuple[Sentence | Malformed, Parse | None]]]] = deque()
         with ThreadPoolExecutor(threads) as pool:
             try:
                 for chunk in chunks:
-                    pending.append(pool.submit(self._annotate_chunk, chunk, on_error))
+                    pending.append(pool.submit(self._annotate_chunk, chunk, longest, on_error))
                     if len(pending) > 2 * threads:
                         yield from pending.popleft().result()
                 while pending:
@@ -145,11 +183,11 @@ class Parser:
             yield sentence, parse
 
     def _annotate_chunk(
-        self, items: Sequence[Sentence | Malformed], on_error: OnError
+        self, items: Sequence[Sentence | Malformed], longest: int, on_error: OnError
     ) -> list[tuple[Sentence | Malformed, Parse | None]]:
         checked = [self._check(item, on_error) for item in items]
         sentences = [item for item in checked if isinstance(item, Sentence)]
-        parses = iter(self.parse(sentences))
+        parses = iter(self._parse_within(sentences, longest))
         result: list[tuple[Sentence | Malformed, Parse | None]] = []
         for item in checked:
             if isinstance(item, Malformed):
@@ -176,13 +214,13 @@ _NO_HEADS = np.zeros((1, 1), np.float32)
 
 
 def _chunks(
-    items: Iterable[Sentence | Malformed], size: int
+    items: Iterable[Sentence | Malformed], size: int, most_pairs: int
 ) -> Iterator[list[Sentence | Malformed]]:
     chunk: list[Sentence | Malformed] = []
     n_pairs = 0
     for item in items:
         own = len(item) ** 2 if isinstance(item, Sentence) else 0
-        if chunk and (len(chunk) == size or n_pairs + own > CHUNK_PAIRS):
+        if chunk and (len(chunk) == size or n_pairs + own > most_pairs):
             yield chunk
             chunk, n_pairs = [], 0
         chunk.append(item)
@@ -199,7 +237,7 @@ def load_parser(
 ) -> Parser:
     """Make a parser of a model folder, to run on the CPU; `decode` overrides the model's own."""
     return Parser(
-        OnnxScorer(bundle, precision),
+        load_scorer(bundle, precision),
         bundle.vocab,
         decode or bundle.manifest.decode,
         keep_tags=keep_tags,

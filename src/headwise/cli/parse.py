@@ -17,6 +17,7 @@ from headwise.errors import ConfigError, DataError
 from headwise.model.bundle import find_model, load_bundle
 from headwise.model.scorer import Precision
 from headwise.parser import DEFAULT_MODEL, Parser
+from headwise.stretches import MEMORY_BUDGET, SMALLEST_BUDGET
 from headwise.text.read import Input, read_any, read_text, why_no_text
 from headwise.words.conllu import Malformed, OnError
 from headwise.words.files import open_target
@@ -81,6 +82,15 @@ FILE_NAME = re.compile(
     help="The output does not depend on it.",
 )
 @click.option(
+    "--memory-budget",
+    type=click.IntRange(SMALLEST_BUDGET >> 20),
+    default=MEMORY_BUDGET >> 20,
+    show_default=True,
+    metavar="MIB",
+    help="For the sentences in work, besides the model. Longer ones than that allows are parsed in "
+    "stretches and joined.",
+)
+@click.option(
     "--on-error",
     type=click.Choice(["raise", "skip"]),
     default="raise",
@@ -97,6 +107,7 @@ def parse(
     keep_tags: bool | None,
     treebank: str,
     threads: int,
+    memory_budget: int,
     decoder: Decoder | None,
     single_root: bool | None,
     on_error: OnError,
@@ -122,6 +133,7 @@ def parse(
         decode=decode,
         keep_tags=bool(keep_tags),
         treebank=treebank,
+        memory_budget=memory_budget << 20,
     )
     items = _read(source, form, parser, on_error)
     stream_through(parser.annotate(items, threads, on_error), output, chosen, screen, quiet)
