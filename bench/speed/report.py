@@ -1,0 +1,64 @@
+"""Tables in Markdown, and a plot."""
+
+from pathlib import Path
+from typing import Any
+
+from bench.speed.stages import ORDER
+
+Row = dict[str, Any]
+FROM = {"conllu": "gold tokens", "text": "raw text"}
+
+
+def table(rows: list[Row]) -> str:
+    """Write a row for each system; times are those of headwise en on one thread, same input."""
+    lines = [
+        "| | from | threads | words/s | words/CPU s | en is ... times as fast | load, s | peak MiB "
+        "| installed, MB |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        base = next(
+            (one for one in rows if one["threads"] == 1 and one["what"] == row["what"]), row
+        )
+        by = "cpu_words" if row["threads"] == 1 else "words"
+        lines.append(
+            f"| {row['name']} | {FROM[row['what']]} | {row['threads']} | {row['words']:,.0f} "
+            f"| {row['cpu_words']:,.0f} | {base[by] / row[by]:.2f} | {row['load']:.2f} "
+            f"| {row['peak']:.0f} | {row['size']:.0f} |"
+        )
+    return "\n".join(lines)
+
+
+def stage_table(stages: dict[str, dict[str, float]]) -> str:
+    """Write microseconds a word for each step."""
+    names = list(stages)
+    lines = [f"| microseconds a word | {' | '.join(names)} |", f"|---|{'---|' * len(names)}"]
+    for step in (*ORDER, "sum"):
+        of_all = [sum(stages[name].values()) for name in names]
+        values = of_all if step == "sum" else [stages[name][step] for name in names]
+        cells = (
+            f"{value:.1f} ({100 * value / whole:.0f}%)"
+            for value, whole in zip(values, of_all, strict=True)
+        )
+        lines.append(f"| {step} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def plot(rows: list[Row], out: Path) -> None:
+    """Draw words a second of one thread, a bar for each system; only this needs matplotlib."""
+    from matplotlib.figure import Figure
+
+    canvas = Figure(figsize=(8, 4.2), layout="constrained")
+    panels = canvas.subplots(1, 2)
+    for panel, what in zip(panels, FROM, strict=True):
+        own = [row for row in rows if row["what"] == what and row["threads"] == 1][::-1]
+        colours = ["#D55E00" if row["name"].startswith("headwise") else "#0072B2" for row in own]
+        bars = panel.barh([row["name"] for row in own], [row["words"] for row in own])
+        for bar, colour in zip(bars, colours, strict=True):
+            bar.set_color(colour)
+        panel.bar_label(bars, fmt="{:,.0f}", padding=3)
+        panel.set_title(f"from {FROM[what]}, one thread")
+        panel.set_xlabel("words a second")
+        panel.margins(x=0.25)
+        panel.spines[["top", "right"]].set_visible(False)
+    canvas.savefig(out, dpi=150)
