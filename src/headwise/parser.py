@@ -116,7 +116,8 @@ class Parser:
         return [next(done) if len(sentence) else (_NOTHING, _NO_HEADS) for sentence in sentences]
 
     def _select(self, sentences: Sequence[Sentence]) -> list[Selection]:
-        if isinstance(self.scorer, BatchScorer):
+        # A vocabulary that reads as another treebank does is not the one that words are kept by.
+        if isinstance(self.scorer, BatchScorer) and self.scorer.vocab is self.vocab:
             return self.scorer.select(sentences)
         return self.scorer.select([encode(sentence, self.vocab) for sentence in sentences])
 

@@ -45,7 +45,8 @@ class BatchScorer:
     """Three graphs on one thread each call: inputs, represent, label; pairs are in numpy."""
 
     def __init__(self, bundle: Bundle, precision: Precision = "int8") -> None:
-        """Load the graphs of a model folder."""
+        """Load the graphs of a model folder; `vocab` is what plain sentences are looked up by."""
+        self.vocab = bundle.vocab
         self._inputs = Graph(bundle, INPUTS.format(precision))
         self._represent = Graph(bundle, f"represent.{precision}.onnx")
         self._label = Graph(bundle, f"label.{precision}.onnx")
