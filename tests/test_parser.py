@@ -2,6 +2,7 @@ import io
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -120,6 +121,20 @@ def test_error_in_a_thread_reaches_the_caller(
     blank = headwise.sentence_from_words([("Kids",)], ["form"])
     with pytest.raises(DataError, match="XPOS"):
         list(parser.annotate([*ewt_sentences, blank, *ewt_sentences], threads=2))
+
+
+def test_the_vocabulary_of_the_parser_is_the_one_that_counts(
+    marked_run: Path, ewt_sentences: list[Sentence]
+) -> None:
+    first = headwise.load(marked_run)
+    second = headwise.load(marked_run, treebank="second")
+    mixed = Parser(first.scorer, second.vocab, first.decode)
+    some = ewt_sentences[:30]
+    wanted = [parse.head_log_probs for parse in second.parse(some)]
+    found = [parse.head_log_probs for parse in mixed.parse(some)]
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-3)
+    assert found != [parse.head_log_probs for parse in first.parse(some)]
 
 
 def test_long_sentences_go_alone(parser: Parser, ewt_sentences: list[Sentence]) -> None:
