@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 from made_encoders import write_bert
 
 from headwise import Sentence, read_sentences
@@ -19,6 +20,10 @@ from headwise.config import (
 )
 
 FIXTURES = Path(__file__).parent / "fixtures"
+
+# Whether a property holds does not depend on how busy the machine is.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session")

@@ -133,13 +133,13 @@ class Workers:
             self._words_per_second += (1 - _FADING) * (newest - self._words_per_second)
 
     def _end(self, job: _Job, result: bytes | None = None, error: Exception | None = None) -> None:
+        with self._changed:  # before the answer, so that whoever has it finds the job gone
+            self._n_jobs -= 1
+            self._n_waiting -= job.n_words
+            self._changed.notify_all()
         if job.answer.set_running_or_notify_cancel():
             if error is None:
                 assert result is not None
                 job.answer.set_result(result)
             else:
                 job.answer.set_exception(error)
-        with self._changed:
-            self._n_jobs -= 1
-            self._n_waiting -= job.n_words
-            self._changed.notify_all()
