@@ -11,8 +11,9 @@ from bench.accuracy.report import gather, write_report
 from bench.accuracy.results import Result, Scores, is_current, result_path
 from bench.accuracy.steps import job_of, model_of
 from bench.command import add_flags, deadline_of, end_well, place_of
-from bench.jobs import Failed, Finished, Lane, Place, as_shell, run_jobs, say, tell
+from bench.jobs import Failed, Finished, Lane, Place, as_shell, run_jobs
 from bench.paper.results import read_json, write_json
+from bench.tell import say, tell
 from headwise.errors import DataError
 
 

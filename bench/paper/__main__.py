@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.command import add_flags, deadline_of, end_well, place_of
-from bench.jobs import Failed, Finished, Job, Lane, Place, as_shell, run_jobs, say, tell
+from bench.jobs import Failed, Finished, Job, Lane, Place, as_shell, run_jobs
 from bench.paper.plan import PLAN_PATH, Plan, Run, key_of, read_plan, runs_of
 from bench.paper.report import gather, write_report
 from bench.paper.results import (
@@ -20,6 +20,7 @@ from bench.paper.results import (
     write_json,
 )
 from bench.paper.steps import describe_job, job_of
+from bench.tell import say, tell
 from headwise.errors import ConfigError
 
 
