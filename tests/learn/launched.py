@@ -3,7 +3,8 @@
 The environment tells more. `WATCHED` is the folder of the run. `DOUBLE` asks for float64, where
 rounding does not hide a mistake, and `NO_MODEL` for a run without its last step, the export. When
 the checkpoint is about to be replaced for the `KILL_AT`th time, the processes `KILLED` (ranks, by
-commas) get SIGKILL.
+commas) get SIGKILL. Every epoch has its checkpoint here, however long writing it takes, so that which
+one is the last does not depend on the machine.
 """
 
 import os
@@ -15,7 +16,7 @@ import torch
 
 import headwise.learn.recipe
 from headwise.cli.main import main
-from headwise.learn.checkpoint import FILE
+from headwise.learn.checkpoint import FILE, Saving
 
 WATCHED = os.environ["WATCHED"]
 RANK = os.environ.get("RANK", "0")
@@ -45,6 +46,7 @@ def watch(event: str, arguments: tuple[object, ...]) -> None:
 
 pid_file(RANK).write_text(str(os.getpid()))
 sys.addaudithook(watch)
+Saving.is_due = lambda _: True  # type: ignore[method-assign]
 if "DOUBLE" in os.environ:
     torch.set_default_dtype(torch.float64)
     torch.Tensor.float = torch.Tensor.double  # type: ignore[method-assign]

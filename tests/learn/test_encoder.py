@@ -7,10 +7,11 @@ import msgspec
 import numpy as np
 import pytest
 import torch
+from made_encoders import settings
 from torch import Tensor
 
 from headwise.errors import ConfigError, HeadwiseError
-from headwise.learn.encoder import Encoder, WindowIds, join, store_windows
+from headwise.learn.encoder import PLAIN, Encoder, WindowIds, join, store_windows
 from headwise.learn.pretrained import read_encoder, set_weights
 from headwise.words.subwords import Subwords, Windows
 
@@ -69,6 +70,23 @@ def test_padding_and_batch_mates_change_nothing(encoder: Encoder, laid: list[Win
         alone = read(encoder, [windows])[0, :n]
         for states in (together[i, :n], turned[3 - i, :n]):
             torch.testing.assert_close(states, alone, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("kind", PLAIN)
+def test_plain_kinds_take_a_mask_as_it_is_added(kind: str) -> None:
+    """Their own way of making it waits for a GPU, so that no step could be recorded."""
+    sizes = {"hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 2}
+    if kind == "distilbert":
+        sizes = {"dim": 16, "n_heads": 2, "n_layers": 2, "hidden_dim": 24}
+    network = {"model_type": kind, "vocab_size": 50, "max_position_embeddings": 40, **sizes}
+    torch.manual_seed(1)
+    made = Encoder(settings(network=network, n_ids=50, size=16)).eval()
+    ids = torch.randint(3, 50, (3, 8))
+    mask = torch.arange(8) < torch.tensor([8, 5, 1])[:, None]
+    with torch.inference_mode():
+        expected = made.model(input_ids=ids, attention_mask=mask.long()).last_hidden_state
+        assert made.is_plain
+        torch.testing.assert_close(made.states(ids, mask)[mask], expected[mask])
 
 
 def test_what_is_stored_is_selected_in_a_shape_that_the_slots_decide(

@@ -10,7 +10,15 @@ import headwise
 from headwise.config import Recipe
 from headwise.errors import ConfigError, DataError, ModelError
 from headwise.evaluate.scores import score
-from headwise.learn.checkpoint import FILE, EpochReport
+from headwise.learn import checkpoint as checkpoint_module
+from headwise.learn.checkpoint import (
+    FILE,
+    Checkpoint,
+    EpochReport,
+    Progress,
+    Saving,
+    load_checkpoint,
+)
 from headwise.learn.loop import Device, StepReport
 from headwise.learn.recipe import Report, Run, run, start, train
 from headwise.learn.scorer import load_network
@@ -93,6 +101,39 @@ def test_interrupted_run_goes_on_to_the_same_model(
         for state in (whole, resumed)
     ]
     assert both[0] == both[1]
+
+
+def test_run_whose_last_epochs_were_not_saved_goes_on_to_the_same_model(
+    tiny_recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = short(tiny_recipe)
+    whole = trained(recipe, tmp_path / "whole")[1]
+    (tmp_path / "broken").mkdir()
+    due = iter([True, False, False])
+    monkeypatch.setattr(Saving, "is_due", lambda _: next(due))
+    interrupted = train(start(recipe, tmp_path / "broken", CPU))
+    epochs = (report for report in interrupted if isinstance(report, EpochReport))
+    assert len(list(islice(epochs, 3))) == 3
+    interrupted.close()
+    monkeypatch.undo()
+    checkpoint = load_checkpoint(tmp_path / "broken")
+    assert checkpoint is not None
+    assert checkpoint.progress.epoch == 1
+    assert (tmp_path / "broken/log.txt").read_text().count("\n") == 3
+    assert same_weights(whole, trained(recipe, tmp_path / "broken")[1])
+
+
+@pytest.mark.parametrize(("waited", "is_due"), [(9.9, False), (10.1, True)])
+def test_checkpoints_take_a_tenth_of_the_time(
+    waited: float, is_due: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter([0.0, 1.0, 100.0, 101.0, 101.0 + waited])
+    monkeypatch.setattr(checkpoint_module, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(checkpoint_module, "save_checkpoint", lambda *_: None)
+    saving = Saving()
+    assert saving.is_due()
+    saving.save(tmp_path, Checkpoint(Progress(recipe=b"", data=""), {}, {}, {}, {}))
+    assert saving.is_due() is is_due
 
 
 def test_finished_run_does_nothing(tiny_run: Path, tiny_recipe: Recipe) -> None:

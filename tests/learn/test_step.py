@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from headwise.learn.loop import make_deterministic
 from headwise.learn.step import MovingAverage, Stepper, set_rate, slow_down
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="records on a GPU only")
@@ -139,3 +140,17 @@ def test_recorded_steps_are_the_unrecorded_ones() -> None:  # pragma: no cover
     assert recorded[0] == unrecorded[0]
     torch.testing.assert_close(recorded[1], unrecorded[1])
     assert recorded[2] == 40
+
+
+def test_a_gpu_sums_in_one_order_and_fills_nothing_first() -> None:
+    before = torch.are_deterministic_algorithms_enabled()
+    try:
+        make_deterministic(torch.device("cpu"))
+        assert torch.are_deterministic_algorithms_enabled() is before
+        make_deterministic(torch.device("cuda"))
+        assert torch.are_deterministic_algorithms_enabled()
+        assert torch.is_deterministic_algorithms_warn_only_enabled()
+        assert not torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
+    finally:
+        torch.use_deterministic_algorithms(before)
+        torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined]

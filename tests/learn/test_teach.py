@@ -16,9 +16,10 @@ from headwise.learn import teach as teach_module
 from headwise.learn.checkpoint import EpochReport
 from headwise.learn.data import load_data
 from headwise.learn.lessons import Lessons
-from headwise.learn.loop import Device
+from headwise.learn.loop import Device, Weights, batch_loss
 from headwise.learn.recipe import start, train
 from headwise.learn.teach import FILE, Teachers, tempered, with_lessons
+from headwise.learn.treebank import put_on_device
 from headwise.model.bundle import slim
 from headwise.words.encode import encode
 
@@ -91,6 +92,22 @@ def test_a_student_learns_from_teachers_alone(student: Recipe, tmp_path: Path) -
     assert last.dev_uas > 70
     assert last.dev_las > 50
     assert last.dev_tags["upos"] > 80
+
+
+def test_a_batch_may_be_rounded_up_beyond_the_longest_sentence(
+    student: Recipe, tmp_path: Path
+) -> None:
+    state = start(taught(student, weight=0.5), tmp_path, CPU)
+    treebank = put_on_device(state.data.train, CPU.where)
+    weigh = Weights(CPU, joint=True, tags=1.0, lessons=state.lessons)
+    longest = max(treebank.host_lengths)
+    chosen = torch.tensor([treebank.host_lengths.index(longest), 0])
+    state.network.eval()
+    with torch.inference_mode():
+        exact, rounded = (
+            batch_loss(state.network, treebank, weigh, chosen, n) for n in (longest, longest + 3)
+        )
+    assert exact == rounded
 
 
 def test_teachers_are_asked_once_and_a_resumed_run_is_the_same(

@@ -1,4 +1,4 @@
-"""A run on disk, so that a kill at any moment loses one epoch at most.
+"""A run on disk, so that a kill at any moment loses an epoch, or little more where they are short.
 
 One safetensors file holds the weights, the best weights so far and the optimiser, with the
 progress of the run as JSON in its header; it is replaced by a rename. There is no state of a
@@ -9,6 +9,7 @@ resumed and one that never stopped are the same.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Literal
 
 import msgspec
@@ -23,6 +24,8 @@ from headwise.words.files import whole_file
 Phase = Literal["adam", "sgd", "label"]
 FILE = "checkpoint.safetensors"
 PARTS = ("weights", "kept", "best", "optimiser")
+SHARE = 0.1
+"""Of the time of a run, that may go into checkpoints."""
 DAMAGED = "remove it to start anew"
 
 
@@ -74,6 +77,26 @@ class Checkpoint:
     """The moving average of the weights; nothing where there is none."""
     best: Mapping[str, Tensor]
     optimiser: Mapping[str, Tensor]
+
+
+class Saving:
+    """When to save: at the end of an epoch, unless saving would take more than its share."""
+
+    def __init__(self) -> None:
+        """Nothing is saved yet."""
+        self._ended = monotonic()
+        self._took = 0.0
+
+    def is_due(self) -> bool:
+        """Whether the last checkpoint is old enough for another."""
+        return (monotonic() - self._ended) * SHARE >= self._took
+
+    def save(self, folder: Path, checkpoint: Checkpoint) -> None:
+        """Write a checkpoint whole, and see how long that takes."""
+        started = monotonic()
+        save_checkpoint(folder, checkpoint)
+        self._ended = monotonic()
+        self._took = self._ended - started
 
 
 def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:

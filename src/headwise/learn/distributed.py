@@ -123,7 +123,7 @@ def _reduce(
         reason = str(error).splitlines()[0]
         raise HeadwiseError(
             f"lost another process of this run: {reason}",
-            "the same command goes on from the last whole epoch, with any number of processes",
+            "the same command goes on from the last checkpoint, with any number of processes",
         ) from error
 
 

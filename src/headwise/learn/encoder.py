@@ -19,6 +19,8 @@ from torch import Tensor, nn
 from headwise.errors import ConfigError, HeadwiseError, ModelError
 from headwise.words.subwords import EncoderSettings, IntArray, Windows, join_windows
 
+PLAIN = ("bert", "camembert", "distilbert", "electra", "roberta", "xlm-roberta")
+"""Kinds of transformers that take a mask of attention as it is added, and never wait for a GPU."""
 FOLDER = "--set model.encoder=FOLDER, a folder as transformers' save_pretrained writes it"
 
 
@@ -52,6 +54,7 @@ class Encoder(nn.Module):
         if getattr(self.model, "pooler", None) is not None:
             self.model.pooler = None
         self.size = settings.size
+        self.is_plain = config.model_type in PLAIN
 
     def forward(self, windows: WindowIds) -> Tensor:
         """Read windows: float [B, N+1, size], the state of each word's first subword."""
@@ -61,7 +64,12 @@ class Encoder(nn.Module):
 
     def states(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
         """Give the last states [V, L, size] of ids [V, L]; mask as in `WindowIds`."""
-        attended = None if mask is None else mask.long()
+        attended = mask
+        if mask is not None and self.is_plain:
+            lowest = torch.finfo(torch.float32).min
+            attended = torch.where(mask, 0.0, lowest)[:, None, None]  # [V, 1, 1, L]
+        elif mask is not None:
+            attended = mask.long()
         last: Tensor = self.model(input_ids=ids, attention_mask=attended).last_hidden_state
         return last
 

@@ -90,6 +90,8 @@ def make_deterministic(device: torch.device) -> None:
     if device.type == "cuda":
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.use_deterministic_algorithms(True, warn_only=True)
+        # Or each new array would be filled before it is written, by a kernel of its own.
+        torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
 
 
 def seed_epoch(seed: int, phase: Phase, epoch: int, rank: int = 0) -> np.random.Generator:
@@ -135,6 +137,7 @@ def batch_loss(
 ) -> Tensor:
     """Give the loss of a batch, Eq. 7; that of gold arcs' labels and of tags where asked for."""
     heads = treebank.heads[chosen, :longest]
+    longest = heads.shape[1]  # no longer than the longest sentence, however it was rounded up
     lesson = weigh.lessons.of(chosen, longest) if weigh.lessons else NO_LESSON
     with weigh.device.autocast():
         log_probs, states, inputs = network(treebank.ids(chosen, longest), treebank.lengths[chosen])

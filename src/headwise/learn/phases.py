@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from headwise.config import Recipe
-from headwise.learn.checkpoint import Phase, Progress
+from headwise.learn.checkpoint import Phase, Progress, Saving
 from headwise.learn.data import Data, Examples
 from headwise.learn.distributed import ALONE, Group
 from headwise.learn.lessons import Lessons
@@ -67,6 +67,7 @@ class Run:
     best: dict[str, Tensor]
     progress: Progress
     lessons: Lessons | None = None
+    saving: Saving = field(default_factory=Saving)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ def _plan_heads(
     average = MovingAverage(state.network, state.kept, recipe.train.average, state.progress.n_steps)
     parameters, group = _trained_with_heads(state), state.device.group
     stepper = Stepper(loss_of, optimiser, parameters, recipe.train.clip, average.update, group)
-    if state.network.encoder is not None:
+    if state.network.encoder is not None and not state.network.encoder.is_plain:
         stepper.never_record()
 
     def steps(optimiser: torch.optim.Optimizer, epoch: int) -> Iterator[StepReport]:

@@ -5,7 +5,7 @@
     label  20 epochs of AdaGrad on gold heads; the best dev LAS on repaired trees stays
 
 `run` is a generator: whoever drives it sees every report and may stop at any time; the checkpoint
-in the run's folder goes on from the last whole epoch.
+in the run's folder goes on from the last epoch that was saved.
 """
 
 import copy
@@ -27,7 +27,6 @@ from headwise.learn.checkpoint import (
     load_checkpoint,
     optimiser_tensors,
     restore_optimiser,
-    save_checkpoint,
 )
 from headwise.learn.data import load_data
 from headwise.learn.export import export_model
@@ -252,16 +251,22 @@ def _finish_epoch(state: Run, plan: PhasePlan, loss: float, started: float) -> E
         n_worse=0 if is_best else progress.n_worse + 1,
         history=[*progress.history, report],
     )
-    _save(state, optimiser_tensors(plan.optimiser))
+    if state.device.group.leads:
+        if state.saving.is_due():
+            _save(state, optimiser_tensors(plan.optimiser))
+        _write_log(state)
     return report
 
 
 def _save(state: Run, optimiser: dict[str, Tensor]) -> None:
-    if not state.device.group.leads:
-        return
     weights = state.network.state_dict()
     kept = {} if state.kept is state.network else state.kept.state_dict()
-    save_checkpoint(state.folder, Checkpoint(state.progress, weights, kept, state.best, optimiser))
+    state.saving.save(
+        state.folder, Checkpoint(state.progress, weights, kept, state.best, optimiser)
+    )
+
+
+def _write_log(state: Run) -> None:
     history = state.progress.history
     with whole_file(state.folder / "metrics.json") as stream:
         stream.write(msgspec.json.format(msgspec.json.encode(history), indent=1) + b"\n")

@@ -43,19 +43,19 @@ class _Layer(torch.autograd.Function):
         """Step through the sentence and keep what the gradient needs."""
         step = fused(projected.device, _step)
         projected = projected + bias[:, None]
-        n_steps, n_directions, n_sentences, _ = projected.shape
-        d = recurrent.shape[1]
-        hidden = projected.new_zeros(n_steps + 1, n_directions, n_sentences, d)
-        cell = projected.new_zeros(n_directions, n_sentences, d, dtype=torch.float32)
-        gates, cells = [], [cell]
-        for t in range(n_steps):
-            summed = torch.baddbmm(projected[t], hidden[t], recurrent)
-            activated, cell, shown = step(summed, cell, keep[t])
-            hidden[t + 1] = shown
+        hidden = projected.new_zeros(*projected.shape[1:3], recurrent.shape[1])  # [g, B, d]
+        cells = [torch.zeros_like(hidden, dtype=torch.float32)]
+        gates, shown = [], []
+        for t in range(len(projected)):
+            summed = torch.baddbmm(projected[t], hidden, recurrent)
+            activated, cell, hidden = step(summed, cells[-1], keep[t])
             gates.append(activated)
             cells.append(cell)
-        ctx.save_for_backward(torch.stack(gates), torch.stack(cells), hidden, recurrent, keep)
-        return hidden[1:]
+            shown.append(hidden)
+        stacked = torch.stack(shown)
+        # Step by step as they are: to put them together would cost as much as to make them.
+        ctx.save_for_backward(stacked, recurrent, keep, *gates, *cells)
+        return stacked
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
@@ -63,24 +63,27 @@ class _Layer(torch.autograd.Function):
 
         So is that of the biases: a plain sum over so many steps is not the same each time on a GPU.
         """
-        gates, cells, hidden, recurrent, keep = ctx.saved_tensors
-        step_back = fused(gates.device, _step_back)
+        hidden, recurrent, keep, *steps = ctx.saved_tensors
+        gates, cells = steps[: len(hidden)], steps[len(hidden) :]
+        step_back = fused(hidden.device, _step_back)
         to_hidden = recurrent.transpose(1, 2)  # [g, 4d, d]
         from_later = torch.zeros_like(hidden[0])
         from_cell = torch.zeros_like(cells[0])
-        steps = []
+        sums = []
         for t in range(len(gates) - 1, -1, -1):
             summed, from_cell = step_back(
                 gates[t], cells[t], cells[t + 1], keep[t], gradients[0][t], from_later, from_cell
             )
             summed = summed.to(hidden.dtype)
             from_later = torch.bmm(summed, to_hidden)
-            steps.append(summed)
-        projected = torch.stack(steps[::-1])  # [T, g, B, 4d]
-        before = hidden[:-1].permute(1, 3, 0, 2).flatten(2)  # [g, d, T * B]
-        after = projected.transpose(0, 1).flatten(1, 2)  # [g, T * B, 4d]
-        ones = after.new_ones(len(after), 1, after.shape[1])
-        return projected, torch.bmm(ones, after)[:, 0], torch.bmm(before, after), None
+            sums.append(summed)
+        projected = torch.stack(sums[::-1])  # [T, g, B, 4d]
+        before = hidden[:-1].permute(1, 3, 0, 2).flatten(2)  # [g, d, (T - 1) * B]; h_0 is zero
+        after = projected.transpose(0, 1)  # [g, T, B, 4d]
+        every = after.flatten(1, 2)
+        ones = every.new_ones(len(every), 1, every.shape[1])
+        of_recurrent = torch.bmm(before, after[:, 1:].flatten(1, 2))
+        return projected, torch.bmm(ones, every)[:, 0], of_recurrent, None
 
 
 def _step(summed: Tensor, cell: Tensor, keep: Tensor) -> tuple[Tensor, Tensor, Tensor]:

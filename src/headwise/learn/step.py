@@ -67,7 +67,7 @@ class Stepper:
     def never_record(self) -> None:
         """Run every step as it stands.
 
-        What waits for the GPU in the middle of a step, as a transformer may, cannot be recorded.
+        What waits for the GPU in the middle of a step, as some transformers do, cannot be recorded.
         """
         self._stream = self._pool = None
 
