@@ -1,0 +1,80 @@
+"""Make the folder that ships of a model that was trained: int8, no weights, no paths of a machine.
+
+    python -m bench.ship runs/accuracy/ewt-minilm-3-KEY models/en-accurate --segmenter en
+
+`--segmenter` takes the segmenter, and its dev scores, of another model of the same treebank: the
+rows of `bench.accuracy` are measured on gold words and hardly train one. The card of a folder that
+is there already stays.
+"""
+
+import argparse
+import re
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from headwise.config import ModelConfig
+from headwise.errors import ModelError
+from headwise.model.bundle import Bundle, Description, find_model, load_bundle, slim, write_bundle
+from headwise.text.segmenter import GRAPH, SETTINGS
+
+SEGMENTER_SCORES = ("dev_words", "dev_sentences")
+CARD = "README.md"
+_FOLDERS = re.compile(r"/(?:[^\s/'\"]+/)+(?=[^\s/'\"]+/[^\s/'\"]+)")
+"""All folders of an absolute path but the last, which is kept with the file."""
+
+
+def without_folders(text: str) -> str:
+    """Cut absolute paths to the last folder and the file.
+
+    >>> without_folders("--train /home/me/ud/UD_English-EWT/train.conllu.xz --seed 3")
+    '--train UD_English-EWT/train.conllu.xz --seed 3'
+    """
+    return _FOLDERS.sub("", text)
+
+
+def named(model: ModelConfig) -> ModelConfig:
+    """Name the transformer and the vectors by their folders alone."""
+    places = {part: Path(getattr(model, part)).name for part in ("encoder", "vectors")}
+    return msgspec.structs.replace(model, **places)
+
+
+def ship(source: Bundle, target: Path, segmenter: Bundle | None) -> None:
+    """Write the folder."""
+    card = (target / CARD).read_bytes() if (target / CARD).exists() else b""
+    with tempfile.TemporaryDirectory() as folder:
+        slim(source.path, Path(folder) / "int8", "int8")
+        light = load_bundle(Path(folder) / "int8")
+        files = {name: light.read(name) for name in light.manifest.files}
+    scores = dict(source.manifest.scores)
+    provenance = {k: without_folders(said) for k, said in source.manifest.provenance.items()}
+    if segmenter is not None:
+        if GRAPH not in segmenter.manifest.files:
+            raise ModelError(f"{segmenter.path}: it has no segmenter")
+        files |= {name: segmenter.read(name) for name in (GRAPH, SETTINGS)}
+        scores |= {name: segmenter.manifest.scores[name] for name in SEGMENTER_SCORES}
+        said = segmenter.manifest.provenance.get("command", "unknown")
+        provenance["segmenter"] = f"of the model made by: {without_folders(said)}"
+    manifest = source.manifest
+    described = Description(named(manifest.model), manifest.decode, provenance, scores)
+    write_bundle(target, described, files)
+    if card:
+        (target / CARD).write_bytes(card)
+
+
+def main() -> None:
+    """Write the folder and say how large it is."""
+    options = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
+    options.add_argument("source", help="a model, or the folder of a run")
+    options.add_argument("target", type=Path)
+    options.add_argument("--segmenter", metavar="MODEL", help="take the segmenter of this model")
+    given = options.parse_args()
+    other = load_bundle(find_model(given.segmenter)) if given.segmenter else None
+    ship(load_bundle(find_model(given.source)), given.target, other)
+    size = sum(path.stat().st_size for path in given.target.iterdir() if path.name != CARD)
+    print(f"{given.target}: {size:,} bytes, {size / 2**20:.2f} MiB")
+
+
+if __name__ == "__main__":
+    main()
