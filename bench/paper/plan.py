@@ -41,6 +41,8 @@ class System(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Its command to parse a file; {python} {model} {input} {output} are filled in."""
     seeds: tuple[Seed, ...] = ()
     """Instead of the seeds of the plan, for a parser that knows no seeds."""
+    datasets: tuple[Name, ...] = ()
+    """Where it is trained, if not everywhere."""
 
     @property
     def is_outside(self) -> bool:
@@ -112,6 +114,9 @@ def read_plan(path: Path) -> Plan:
             raise ConfigError(
                 f"{path}: systems.{name}: an outside parser has train and predict, and no set"
             )
+        for dataset_name in system.datasets:
+            if dataset_name not in plan.datasets:
+                raise ConfigError(f"{path}: systems.{name}.datasets: no dataset {dataset_name}")
     for name, dataset in plan.datasets.items():
         for system_name in dataset.overrides:
             if system_name not in plan.systems:
@@ -141,8 +146,8 @@ def runs_of(plan: Plan, only: Sequence[str] = ()) -> list[Run]:
 def _all_runs(plan: Plan) -> Iterator[Run]:
     for dataset in plan.datasets:
         for name, system in plan.systems.items():
-            for seed in system.seeds or plan.seeds:
-                yield Run(dataset, name, seed)
+            if dataset in system.datasets or not system.datasets:
+                yield from (Run(dataset, name, seed) for seed in system.seeds or plan.seeds)
 
 
 def _matches(run: Run, pattern: str) -> bool:

@@ -52,6 +52,11 @@ def test_stand_ins_train_as_what_they_stand_for(dataset: str, system: str) -> No
         assert (ours.dropout, ours.recurrent_dropout) == shares
 
 
+def test_a_system_may_be_for_some_datasets_alone() -> None:
+    runs = {run.dataset for run in runs_of(read_plan(PLAN_PATH)) if run.system == "dense-feats"}
+    assert runs == {"basque", "mix-czech", "gothic", "mix-german"}
+
+
 def test_published_figures_are_those_of_the_paper() -> None:
     published = read_published()
     assert published["ptb"].systems["dense"].repaired.test == (94.10, 91.90)
@@ -111,6 +116,7 @@ def test_other_settings_make_another_key(plan_path: Path, tmp_path: Path) -> Non
     [
         ('title = "DeNSe"', 'title = "DeNSe"\npredict = ["x"]', "has train and predict"),
         ("overrides = { dense-pei", "overrides = { other", "no system other"),
+        ('title = "DeNSe"', 'title = "DeNSe"\ndatasets = ["other"]', "no dataset other"),
         ("configs/paper-ewt.toml", "configs/none.toml", "no file configs/none.toml"),
         ("seeds = [1, 2]", "seeds = []", "seeds"),
         ("seeds = [1, 2]", "seeds = [", "not TOML"),
