@@ -3,8 +3,8 @@
 The environment tells more. `WATCHED` is the folder of the run. `DOUBLE` asks for float64, where
 rounding does not hide a mistake, and `NO_MODEL` for a run without its last step, the export. When
 the checkpoint is about to be replaced for the `KILL_AT`th time, the processes `KILLED` (ranks, by
-commas) get SIGKILL. Every epoch has its checkpoint here, however long writing it takes, so that which
-one is the last does not depend on the machine.
+commas) get SIGKILL. Every epoch has its checkpoint here, however long writing it takes, so that
+which one is the last does not depend on the machine.
 """
 
 import os

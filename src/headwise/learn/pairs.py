@@ -7,8 +7,8 @@ d, h and v are kept, and t is made again on the way back, where g_ij is the grad
 
     of d_i: sum_j g_ij v (1 - t_ij^2)    of h_j: sum_i g_ij v (1 - t_ij^2)    of v: sum_ij g_ij t_ij
 
-So memory grows with N^2. On a GPU each of the four sums is compiled into a kernel that never stores
-what it adds up; on a CPU blocks of rows pass through the cache.
+So memory grows with N^2. On a GPU kernels of ours (`learn.gpu`) add up without storing t; elsewhere
+blocks of rows pass through the cache.
 """
 
 from collections.abc import Iterator
@@ -17,10 +17,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from headwise.learn.fused import fused
+from headwise.learn.gpu import kernels_on, pairs_back_by_kernels, pairs_by_kernels
 
 BLOCK_BYTES = 2**23
-"""Of the largest array of pairs on a CPU."""
+"""Of the largest array of pairs without kernels."""
 
 
 def pair_scores(dependents: Tensor, heads: Tensor, v: Tensor) -> Tensor:
@@ -37,9 +37,11 @@ class _Pairs(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, dependents: Tensor, heads: Tensor, v: Tensor) -> Tensor:
         """Keep the factors alone."""
-        ctx.save_for_backward(dependents, heads, v)
-        if dependents.is_cuda:
-            return fused(dependents.device, _score)(dependents, heads, v)
+        factors = (dependents.contiguous(), heads.contiguous(), v.contiguous())
+        ctx.save_for_backward(*factors)
+        kernels = kernels_on(v.device)
+        if kernels:
+            return pairs_by_kernels(kernels, *factors)
         rows = [_tanh(dependents, heads, block) @ v for block in _blocks(dependents, heads)]
         return torch.cat(rows, dim=1)
 
@@ -47,36 +49,9 @@ class _Pairs(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, ...]:
         """Make t again, and add up."""
         dependents, heads, v = ctx.saved_tensors
-        if not dependents.is_cuda:
-            return _add_up_blocks(dependents, heads, v, gradients[0])
-        given = (dependents, heads, v, gradients[0])
-        parts = (_of_dependents, _of_heads, _of_v)
-        return tuple(fused(dependents.device, part)(*given) for part in parts)
-
-
-def _score(dependents: Tensor, heads: Tensor, v: Tensor) -> Tensor:
-    return (_pairs(dependents, heads) * v).sum(dim=-1)
-
-
-def _pairs(dependents: Tensor, heads: Tensor) -> Tensor:
-    return torch.tanh(dependents[:, :, None] + heads[:, None, :])
-
-
-def _of_sums(dependents: Tensor, heads: Tensor, v: Tensor, gradient: Tensor) -> Tensor:
-    t = _pairs(dependents, heads)
-    return (1 - t * t) * (gradient[..., None] * v)
-
-
-def _of_dependents(dependents: Tensor, heads: Tensor, v: Tensor, gradient: Tensor) -> Tensor:
-    return _of_sums(dependents, heads, v, gradient).sum(dim=2)
-
-
-def _of_heads(dependents: Tensor, heads: Tensor, v: Tensor, gradient: Tensor) -> Tensor:
-    return _of_sums(dependents, heads, v, gradient).sum(dim=1)
-
-
-def _of_v(dependents: Tensor, heads: Tensor, v: Tensor, gradient: Tensor) -> Tensor:
-    return (_pairs(dependents, heads) * gradient[..., None]).sum(dim=(0, 1, 2))
+        given = (dependents, heads, v, gradients[0].contiguous())
+        kernels = kernels_on(v.device)
+        return pairs_back_by_kernels(kernels, *given) if kernels else _add_up_blocks(*given)
 
 
 def _blocks(dependents: Tensor, heads: Tensor) -> Iterator[slice]:
