@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn import functional
 
-from headwise.learn import gpu, pairs, recurrent
+from headwise.config import ModelConfig
+from headwise.learn import gpu, pairs, recurrent, represent
 from headwise.learn.pairs import pair_scores
 from headwise.learn.recurrent import run_layer
+from headwise.learn.represent import BiLstm
 
 kernels = pytest.importorskip("headwise.learn.kernels", reason="needs Triton")
 CPU = torch.device("cpu")
@@ -68,6 +70,22 @@ def test_an_lstm_in_half_precision_stays_near() -> None:
     plain, ours = by_both(run_layer, given, weights)
     assert [tensor.dtype for tensor in ours] == [tensor.dtype for tensor in plain]
     torch.testing.assert_close(ours, plain, atol=0.02, rtol=0.02)
+
+
+def test_a_network_learns_the_same_by_kernels() -> None:
+    torch.manual_seed(1)
+    bilstm = BiLstm(ModelConfig(hidden_size=9, layers=2), 7)
+    bilstm.train()
+    inputs, lengths = torch.randn(3, 5, 7), torch.tensor([5, 4, 1])
+    results = []
+    for found in (None, kernels):
+        with pytest.MonkeyPatch.context() as patch:
+            for module in (represent, recurrent):
+                patch.setattr(module, "kernels_on", lambda _, found=found: found)
+            states = bilstm(inputs, lengths)
+            gradients = torch.autograd.grad(states.sin().sum(), list(bilstm.parameters()))
+            results.append([states, *gradients])
+    torch.testing.assert_close(*results, atol=1e-5, rtol=1e-4)
 
 
 @FEW

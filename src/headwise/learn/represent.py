@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from headwise.config import ModelConfig
+from headwise.learn.gpu import kernels_on
 from headwise.learn.recurrent import run_layer
 
 
@@ -51,12 +52,13 @@ class BiLstm(nn.Module):
     def _run_layer(
         self, one: nn.Module, other: nn.Module, ahead: Tensor, back: Tensor
     ) -> tuple[Tensor, Tensor]:
-        if not self.training:
+        ahead, back = self._drop(ahead), self._drop(back)
+        share = self.recurrent_dropout if self.training else 0.0
+        # Kernels of ours run both directions at once, the library one after the other.
+        if not share and not (self.training and kernels_on(ahead.device)):
             return one(ahead)[0], other(back)[0]
-        if not self.recurrent_dropout:
-            return one(self._drop(ahead))[0], other(self._drop(back))[0]
-        both = torch.stack([self._drop(ahead), self._drop(back)])  # [2, B, N+1, s+q or d]
-        states = run_with_dropout(both, (one, other), self.recurrent_dropout)
+        both = torch.stack([ahead, back])  # [2, B, N+1, s+q or d]
+        states = run_with_dropout(both, (one, other), share)
         return states[0], states[1]
 
     def _drop(self, values: Tensor) -> Tensor:
