@@ -1,9 +1,11 @@
-"""Write a model folder of format 1 again in format 2, without training.
+"""Write a model folder again as `headwise train` would write it today, without training.
 
-python -m bench.reexport src/headwise/models/en models/de models/cs models/pt models/zh
+    python -m bench.reexport src/headwise/models/en models/de models/cs models/pt models/zh
 
-The weights are those of the folder or, where it has none, those of its int8 graphs; then only int8
-is written. What is in the folder besides (its card) stays.
+A folder of format 1 is written in format 2. The weights are those of the folder or, where it has
+none, those of its int8 graphs; then only int8 is written. One of format 2, or with a transformer,
+keeps its graphs; only weights that use all of int8 are narrowed to the half of it that gives the
+same on every CPU (`learn.graphs.quantise`). What is in the folder besides (its card) stays.
 """
 
 import argparse
@@ -19,9 +21,19 @@ from onnx import numpy_helper
 from headwise.learn.export import export_model
 from headwise.learn.network import Network
 from headwise.learn.scorer import load_network
-from headwise.model.bundle import MANIFEST, WEIGHTS, Bundle, Description, load_bundle, slim
+from headwise.model.bundle import (
+    INPUTS,
+    MANIFEST,
+    WEIGHTS,
+    Bundle,
+    Description,
+    load_bundle,
+    slim,
+    write_bundle,
+)
 
 Array = NDArray[np.float32]
+HALF = 64
 LSTM_PARTS = {"over_inputs": "weight_ih_l0", "over_hidden": "weight_hh_l0"}
 
 
@@ -97,34 +109,68 @@ def weights_of(bundle: Bundle) -> dict[str, torch.Tensor]:
     }
 
 
+def narrow(data: bytes) -> bytes:
+    """Let the int8 weights of a graph's products use half of the range, with twice the scale."""
+    model = onnx.load_from_string(data)
+    stored = {one.name: one for one in model.graph.initializer}
+    weights = {
+        name
+        for node in model.graph.node
+        for name in node.input[1:3]
+        if node.op_type in ("MatMulInteger", "DynamicQuantizeLSTM") and name.endswith("_quantized")
+    }
+    for name in weights:
+        scale_name = f"{name.removesuffix('_quantized')}_scale"
+        values, scale = (numpy_helper.to_array(stored[one]) for one in (name, scale_name))
+        if np.abs(values.astype(np.int32)).max() <= HALF:
+            continue
+        narrowed = np.rint(values * (HALF / 127)).astype(np.int8)
+        stored[name].CopyFrom(numpy_helper.from_array(narrowed, name))
+        wider = (scale * (127 / HALF)).astype(np.float32)
+        stored[scale_name].CopyFrom(numpy_helper.from_array(wider, scale_name))
+    return bytes(model.SerializeToString())
+
+
 def reexport(folder: Path) -> None:
     """Write one folder again, in its place."""
     bundle = load_bundle(folder)
     manifest = bundle.manifest
-    has_weights = WEIGHTS in manifest.files
-    if has_weights:
-        network = load_network(bundle, torch.device("cpu"))
-    else:
-        network = Network(manifest.model, bundle.vocab)
-        network.load_state_dict(weights_of(bundle))
     description = Description(manifest.model, manifest.decode, manifest.provenance, manifest.scores)
-    others = {name: bundle.read(name) for name in manifest.files if name.startswith("segment.")}
+    is_new = INPUTS.format("int8") in manifest.files or bool(manifest.model.encoder)
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-        whole, target = Path(scratch) / "whole", Path(scratch) / "target"
-        export_model(network, bundle.vocab, description, whole, others)
-        if has_weights:
-            target = whole
+        target = Path(scratch) / "target"
+        if is_new:
+            files = {name: bundle.read(name) for name in manifest.files}
+            graphs = {n: narrow(data) for n, data in files.items() if n.endswith(".int8.onnx")}
+            write_bundle(target, description, files | graphs)
         else:
-            slim(whole, target, "int8")
+            _export(bundle, description, target)
         for name in (*manifest.files, MANIFEST):
             (folder / name).unlink()
         for path in target.iterdir():
             path.rename(folder / path.name)
 
 
+def _export(bundle: Bundle, description: Description, target: Path) -> None:
+    """Export a network of format 1 anew."""
+    names = bundle.manifest.files
+    others = {name: bundle.read(name) for name in names if name.startswith("segment.")}
+    if WEIGHTS in names:
+        network = load_network(bundle, torch.device("cpu"))
+        export_model(network, bundle.vocab, description, target, others)
+        return
+    network = Network(description.model, bundle.vocab)
+    network.load_state_dict(weights_of(bundle))
+    whole = target.with_name("whole")
+    export_model(network, bundle.vocab, description, whole, others)
+    slim(whole, target, "int8")
+
+
 def main() -> None:
     """Write folders again."""
-    options = argparse.ArgumentParser(description="Write model folders again in format 2.")
+    options = argparse.ArgumentParser(
+        description="Write model folders again as they would be written today."
+    )
     options.add_argument("folders", type=Path, nargs="+")
     for folder in options.parse_args().folders:
         reexport(folder)

@@ -62,7 +62,11 @@ def _without_unread_inputs(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def quantise(graph: bytes) -> bytes:
-    """Store the matrices of LSTMs and products as int8, one scale for each output."""
+    """Store the matrices of LSTMs and products as int8, one scale for each output.
+
+    They use half of the range, -64 to 64. A CPU without VNNI adds up two products in 16 bits, which
+    larger weights would overflow without a word: 2 * 255 * 64 fits, 2 * 255 * 127 does not.
+    """
     model = onnx.load_from_string(graph)
     del model.graph.value_info[:]  # shapes that no longer hold once a product is rewritten
     with tempfile.TemporaryDirectory() as folder, _quiet():
@@ -72,6 +76,7 @@ def quantise(graph: bytes) -> bytes:
             target,
             op_types_to_quantize=["LSTM", "MatMul"],
             per_channel=True,
+            reduce_range=True,
             weight_type=QuantType.QInt8,
         )
         return target.read_bytes()
