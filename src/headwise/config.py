@@ -266,7 +266,7 @@ def read_recipe(
     for name, value in (values or {}).items():
         section, _, key = name.partition(".")
         table.setdefault(section, {})[key] = value
-    return convert(table, Recipe, str(path))
+    return convert(table, Recipe, " --set ".join((str(path), *settings)))
 
 
 def _lay_over(table: dict[str, Any], setting: str) -> None:

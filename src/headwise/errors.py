@@ -39,3 +39,9 @@ class ConfigError(HeadwiseError):
 
 class ModelError(HeadwiseError):
     """A model folder that cannot be used."""
+
+
+def refuse(given: object, kinds: tuple[type, ...], instead: str) -> None:
+    """Say what to give instead of an object of one of these kinds, which is easily given."""
+    if isinstance(given, kinds):
+        raise TypeError(instead)

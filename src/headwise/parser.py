@@ -16,7 +16,7 @@ from threading import Lock
 import numpy as np
 
 from headwise.config import DecodeConfig, PredictedTag
-from headwise.errors import DataError, ModelError
+from headwise.errors import DataError, ModelError, refuse
 from headwise.model.batches import BatchScorer, load_scorer
 from headwise.model.bundle import Bundle
 from headwise.model.ensemble import EnsembleScorer
@@ -67,6 +67,7 @@ class Parser:
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """Select heads, repair what is not a tree, and label the arcs."""
+        refuse(sentences, (str, Sentence), "parse takes a list of sentences: parse([sentence])")
         return self._parse_within(sentences, self._longest(1))
 
     def _longest(self, threads: int) -> int:
@@ -154,6 +155,8 @@ class Parser:
         self, items: Iterable[Sentence | Malformed], threads: int = 1, on_error: OnError = "raise"
     ) -> Iterator[tuple[Sentence | Malformed, Parse | None]]:
         """Parse a stream in order; what is malformed passes through without a parse."""
+        instead = "annotate takes sentences: annotate([sentence]); for text there is annotate_text"
+        refuse(items, (str, bytes, Sentence), instead)
         longest = self._longest(threads)
         chunks = _chunks(items, self.chunk, min(CHUNK_PAIRS, longest**2))
         if threads <= 1:
@@ -176,6 +179,7 @@ class Parser:
         self, text: str | Iterable[str], threads: int = 1
     ) -> Iterator[tuple[Sentence, Parse]]:
         """Parse raw text, whole or in chunks of any size: its sentences in order."""
+        refuse(text, (bytes,), "annotate_text takes str; decode bytes first")
         if self.segmenter is None:
             raise ModelError(NO_SEGMENTER, SEGMENT_HINT)
         for sentence, parse in self.annotate(self.segmenter.segment(text), threads):

@@ -38,21 +38,11 @@ TRAIN = [
 ]
 
 
-def test_specials_come_first_and_have_no_string() -> None:
+def test_specials_come_first() -> None:
     assert (PAD, UNK, ROOT) == (0, 1, 2)
-    index = Index(["a", "b"])
-    assert len(index) == N_SPECIALS + 2
-    for number in (-1, PAD, UNK, ROOT):
-        with pytest.raises(IndexError):
-            index.string_of(number)
-    with pytest.raises(IndexError):
-        index.string_of(len(index))
-
-
-def test_ids_and_strings_lead_to_each_other() -> None:
     index = Index(["b", "a"])
-    assert [index.id_of("b"), index.id_of("a")] == [3, 4]
-    assert [index.string_of(number) for number in (3, 4)] == ["b", "a"]
+    assert len(index) == N_SPECIALS + 2
+    assert [index.id_of("b"), index.id_of("a"), index.id_of("c")] == [3, 4, UNK]
 
 
 def test_a_string_cannot_have_two_ids() -> None:
@@ -87,7 +77,7 @@ def test_a_word_spelled_like_a_special_is_a_word(spelling: str) -> None:
     vocab = build_vocab([sentence(row)], "xpos", min_count=1)
     for index in (vocab.words, vocab.tags, vocab.labels):
         assert index.id_of(spelling) == N_SPECIALS
-        assert index.string_of(N_SPECIALS) == spelling
+        assert index.strings == (spelling,)
 
 
 def test_frequent_strings_come_first_and_ties_are_alphabetical() -> None:

@@ -10,7 +10,7 @@ from typing import BinaryIO, NamedTuple
 
 import click
 
-from headwise.cli.terminal import ProgressLine, examples
+from headwise.cli.terminal import ProgressLine, examples, plural
 from headwise.convert.heads import load_rules
 from headwise.convert.splits import PARTS, Part, SplitName, find_files, hold_out_last
 from headwise.convert.treebank import Conversion, Piece, TreebankFormat, convert_file
@@ -19,6 +19,7 @@ from headwise.words.files import open_target
 
 FORMATS = click.Choice(["penn", "conllu", "conllx"])
 RULES_OF_SPLIT = {"ptb": "english", "ctb": "chinese"}
+NAMED_FORMATS: dict[str, TreebankFormat] = {".conllu": "conllu", ".conllx": "conllx"}
 ENDINGS = {"penn": "mrg", "conllu": "conllu", "conllx": "conllx"}
 Parts = Iterable[tuple[Part, Piece]]
 
@@ -32,16 +33,22 @@ class _Counts(NamedTuple):
 
 
 @click.command(
+    short_help="Convert treebanks between formats.",
     epilog=examples(
         "headwise convert trees.mrg --rules english -o trees.conllu",
         "headwise convert treebank/wsj --split ptb --out data/ptb",
         "headwise convert ctb/bracketed --split ctb --encoding gb18030 --join-words --out data/ctb",
         "headwise convert train.conll --from conllx --to conllx --last 374 --out data/czech",
         "xzcat ud.conllu.xz | headwise convert --from conllu --to conllx --drop > ud.conllx",
-    )
+    ),
 )
 @click.argument("sources", metavar="[INPUT]...", nargs=-1)
-@click.option("--from", "source_format", type=FORMATS, default="penn", show_default=True)
+@click.option(
+    "--from",
+    "source_format",
+    type=FORMATS,
+    help="Default: by the name of the input (.conllu, .conllx); otherwise penn, bracketed trees.",
+)
 @click.option("--to", "target_format", type=FORMATS, default="conllu", show_default=True)
 @click.option(
     "--rules",
@@ -67,7 +74,7 @@ class _Counts(NamedTuple):
 @click.option("--quiet", is_flag=True, help="No progress and no summary on stderr.")
 def convert(
     sources: tuple[str, ...],
-    source_format: TreebankFormat,
+    source_format: TreebankFormat | None,
     target_format: TreebankFormat,
     rules: str | None,
     output: str,
@@ -85,6 +92,7 @@ def convert(
     INPUT is a file, or - for stdin (default); for --split it is one folder.
     """
     sources = sources or ("-",)
+    source_format = source_format or _format_of(sources)
     _check(sources, source_format, output, split, last, out)
     name = rules or (RULES_OF_SPLIT[split] if split and target_format != "penn" else None)
     table = load_rules(name) if name else None
@@ -103,6 +111,18 @@ def convert(
         titles = {name: f"{path}: " for name, path in paths.items()}
     if not quiet:
         _summarise(counts, titles)
+
+
+def _format_of(sources: tuple[str, ...]) -> TreebankFormat:
+    """Tell the format by the names of the files, which have to be there."""
+    for source in sources:
+        if source != "-" and not os.path.exists(source):
+            raise DataError("No such file or directory", source, hint="is the path right?")
+    names = [name.removesuffix(".gz").removesuffix(".xz") for name in sources]
+    for ending, kind in NAMED_FORMATS.items():
+        if all(name.endswith(ending) for name in names):
+            return kind
+    return "penn"
 
 
 def _check(
@@ -183,4 +203,4 @@ def _summarise(counts: _Counts, titles: Mapping[Part, str]) -> None:
 
 
 def _count(n_sentences: int, n_words: int) -> str:
-    return f"{n_sentences:,} sentences, {n_words:,} words"
+    return f"{plural(n_sentences, 'sentence')}, {plural(n_words, 'word')}"

@@ -23,12 +23,13 @@ MIB = 2**20
 
 
 @click.command(
+    short_help="Parse corpora of any size.",
     epilog=examples(
         "headwise corpus crawl/ --output parsed",
         "headwise corpus 'crawl/*.jsonl.gz' --text-column body --id-column url --output parsed",
         "headwise corpus docs.parquet --format parquet --workers 8 --output parsed",
         "headwise corpus s3://bucket/crawl --address auto --output /shared/parsed",
-    )
+    ),
 )
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
 @click.option(

@@ -15,12 +15,13 @@ from headwise.words.conllu import read_sentences
 
 
 @click.command(
+    short_help="Score parses against a treebank.",
     epilog=examples(
         "headwise evaluate gold.conllu parsed.conllu",
         "headwise evaluate gold.conllu greedy.conllu repaired.conllu --punctuation ud",
         "headwise evaluate --format json gold.conllu parsed.conllu",
         "headwise evaluate --align --universal gold.conllu from-raw-text.conllu",
-    )
+    ),
 )
 @click.argument("gold")
 @click.argument("predicted")

@@ -10,7 +10,8 @@ from headwise.words.subwords import Subwords
 
 
 @click.command(
-    epilog=examples("headwise info en", "headwise info runs/paper-ewt-1", "headwise info")
+    short_help="Say what a model is.",
+    epilog=examples("headwise info en", "headwise info runs/paper-ewt-1", "headwise info"),
 )
 @click.argument("model", required=False)
 @click.option("--format", "out_form", type=click.Choice(["text", "json"]), default="text")

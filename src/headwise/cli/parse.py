@@ -25,6 +25,7 @@ from headwise.words.sentence import Sentence
 
 INPUTS = click.Choice(["auto", "conllu", "conllx", "text", "lines", "tokens"])
 FORMATS = click.Choice(["conllu", "conllx", "json", "tree", "svg"])
+NAMED_FORMATS: dict[str, OutputFormat] = {".json": "json", ".jsonl": "json", ".svg": "svg"}
 FILE_NAME = re.compile(
     r"\S*/\S*|(~|\.{1,2})?/.*"
     r"|.*\.(txt|text|conll|conllu|conllx|json|jsonl|tsv|csv|md|rst|html?|xml|pdf|docx?|gz|xz|bz2|zip)",
@@ -34,12 +35,13 @@ FILE_NAME = re.compile(
 
 
 @click.command(
+    short_help="Parse text or CoNLL-U.",
     epilog=examples(
         'headwise parse "Kids love candy."',
         "headwise parse book.txt -o book.conllu",
         "xzcat test.conllu.xz | headwise parse --model runs/ewt --threads 2 > parsed.conllu",
         "headwise parse --input tokens --format json sentences.txt",
-    )
+    ),
 )
 @click.argument("source", metavar="[FILE|TEXT]", default="-")
 @click.option(
@@ -65,8 +67,9 @@ FILE_NAME = re.compile(
     "--format",
     "out_form",
     type=FORMATS,
-    help="json: one object a line; tree: drawn in characters; svg: one picture. Default: tree on "
-    "a terminal, elsewhere conllu (conllx if it came so).",
+    help="json: one object a line; tree: drawn in characters; svg: one picture. Default: by the "
+    "name of the output (.json, .jsonl, .svg); tree on a terminal, elsewhere conllu (conllx if it "
+    "came so).",
 )
 @how_to_parse
 @click.option(
@@ -121,7 +124,7 @@ def parse(
     like the name of one. In CoNLL-U, tags, heads and labels are filled in, and all else stays.
     """
     screen = screen_of(output)
-    chosen = _choose_format(out_form, form, screen)
+    chosen = _choose_format(out_form or _format_of(output), form, screen)
     bundles = [load_bundle(find_model(model)) for model in models]
     for bundle, model in zip(bundles, models, strict=True):
         check_tags(bundle, model, keep_tags)
@@ -152,6 +155,12 @@ def _read(
     if no_text is not None:
         raise no_text
     return read_text(source, "text" if form == "auto" else form, parser.segmenter)
+
+
+def _format_of(output: str) -> OutputFormat | None:
+    """Tell the format by the name of the output, where that says it."""
+    name = output.removesuffix(".gz").removesuffix(".xz")
+    return NAMED_FORMATS.get(os.path.splitext(name)[1].lower())
 
 
 def _choose_format(asked: OutputFormat | None, form: Input, screen: Screen) -> OutputFormat:

@@ -14,11 +14,12 @@ DEFAULT = ServeConfig()
 
 
 @click.command(
+    short_help="Serve the parser over HTTP.",
     epilog=examples(
         "headwise serve",
         "headwise serve --model en --model models/de --port 9000",
         "HEADWISE_TOKEN=secret headwise serve --host 0.0.0.0 --cors https://example.org",
-    )
+    ),
 )
 @click.option(
     "-m",
@@ -31,7 +32,11 @@ DEFAULT = ServeConfig()
 )
 @click.option("--host", default=DEFAULT.host, show_default=True, help="Address to listen on.")
 @click.option(
-    "--port", type=int, default=DEFAULT.port, show_default=True, help="0: any that is free."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=DEFAULT.port,
+    show_default=True,
+    help="0: any that is free.",
 )
 @click.option("--workers", type=int, default=0, help="Threads that parse.  [default: one a core]")
 @click.option(

@@ -24,14 +24,15 @@ if TYPE_CHECKING:
 
 
 @click.command(
+    short_help="Train a parser by a recipe.",
     epilog=examples(
         "headwise train configs/paper-ewt.toml --train train.conllu.xz --dev dev.conllu.xz",
         "headwise train configs/paper-ewt.toml --set model.hidden_size=150 --out runs/small",
         "torchrun --nproc-per-node 2 -m headwise train configs/paper-ewt.toml --train ...",
         "headwise train configs/best-lstm.toml --train UD_English-EWT --train UD_English-GUM ...",
-    )
+    ),
 )
-@click.argument("config", type=click.Path(path_type=Path))
+@click.argument("config", metavar="RECIPE", type=click.Path(path_type=Path))
 @click.option(
     "--train",
     "train_paths",
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     "--out",
     type=click.Path(path_type=Path),
     default=None,
-    help="Folder of the run; the model is in OUT/model.  [default: runs/CONFIG-SEED]",
+    help="Folder of the run; the model is in OUT/model.  [default: runs/RECIPE-SEED]",
 )
 @click.option("--seed", type=int, help="Default: train.seed of the recipe.")
 @click.option(

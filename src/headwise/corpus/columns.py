@@ -5,8 +5,6 @@ i + 1, so `heads` counts from 1, and 0 is ROOT. Offsets are characters of the do
 word of a multi-word token that stands nowhere in the text has none. `docs/scale.md` has a table.
 """
 
-import math
-
 import pyarrow as pa
 
 from headwise.corpus.documents import Document
@@ -85,7 +83,7 @@ def _row(document: Document, number: int, sentence: Sentence, parse: Parse) -> d
         "labels": parse.labels,
         "starts": [start for start, _ in places],
         "ends": [end for _, end in places],
-        "probabilities": [math.exp(min(value, 0.0)) for value in parse.head_log_probs],
+        "probabilities": parse.probabilities,
         "multiword": _multiword(sentence),
         "how": parse.how,
         "metadata": document.metadata or None,

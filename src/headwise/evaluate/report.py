@@ -76,9 +76,13 @@ def _trees(scores: Scores) -> str:
 
 def _scope(scores: Scores) -> str:
     return (
-        f"{scores.n_words} words in {scores.n_sentences} sentences, "
+        f"{_count(scores.n_words, 'word')} in {_count(scores.n_sentences, 'sentence')}, "
         f"{_LEFT_OUT[scores.punctuation]}; {_labels(scores)}."
     )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _labels(scores: Scores | RawScores) -> str:

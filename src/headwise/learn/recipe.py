@@ -18,7 +18,7 @@ import msgspec
 from torch import Tensor, nn
 
 from headwise.config import Recipe
-from headwise.errors import ConfigError
+from headwise.errors import ConfigError, HeadwiseError
 from headwise.learn.checkpoint import (
     Checkpoint,
     EpochReport,
@@ -58,7 +58,12 @@ def run(
     group = device.group
     if group.leads:
         folder.mkdir(parents=True, exist_ok=True)
-    state = start(recipe, folder, device)
+    try:
+        state = start(recipe, folder, device)
+    except HeadwiseError:
+        if group.leads and not any(folder.iterdir()):
+            folder.rmdir()
+        raise
     if state.progress.finished and (folder / "model").exists():
         group.leave()
         return

@@ -4,6 +4,7 @@ Sentences are sorted by length and cut into batches under a budget of word pairs
 bounded and little is padding. Results come back in the order asked.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -24,6 +25,7 @@ from headwise.parser import Parser
 from headwise.text.segmenter import load_segmenter
 from headwise.words.encode import Encoded, IntArray, make_batch
 
+DEVICE = re.compile(r"cpu|(cuda|mps|xpu)(:\d+)?")
 PAIRS_PER_BATCH = 400_000
 """Word pairs in a batch, padding included; a longer sentence is a batch of its own."""
 
@@ -115,6 +117,8 @@ def pick_device(name: str) -> torch.device:
     """Turn `auto`, `cpu`, `cuda` or `cuda:1` into a device that is there."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
+    if not DEVICE.fullmatch(name):
+        raise ConfigError(f"device {name}: no such device", "auto, cpu, cuda or cuda:N")
     try:
         device = torch.device(name)
         torch.zeros(1, device=device)

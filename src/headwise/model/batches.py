@@ -29,6 +29,7 @@ from headwise.model.table import PADDING, InputTable
 from headwise.words.encode import Encoded, IntArray
 from headwise.words.sentence import Sentence
 
+PRECISIONS = ("int8", "float32")
 BATCH = 8
 """Sentences that share a pass; more would gain little."""
 BATCH_SLOTS = 1_024
@@ -132,6 +133,9 @@ class BatchScorer:
 
 def load_scorer(bundle: Bundle, precision: Precision = "int8") -> Scorer:
     """Load the network of a model folder; one without `inputs` runs one sentence at a time."""
+    held = [one for one in PRECISIONS if f"represent.{one}.onnx" in bundle.manifest.files]
+    if held and precision not in held:
+        raise ModelError(f"{bundle.path}: this model has no {precision}", f"it has {held[0]} alone")
     if INPUTS.format(precision) in bundle.manifest.files:
         return BatchScorer(bundle, precision)
     return OnnxScorer(bundle, precision)

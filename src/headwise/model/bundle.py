@@ -87,7 +87,8 @@ def find_model(name_or_path: str) -> Path:
     known = ", ".join(sorted(models)) or "none"
     raise ModelError(
         f"{name_or_path}: no model folder (no {MANIFEST} there)",
-        f"give a folder written by headwise train; models known by name: {known}",
+        f"give a folder written by headwise train; models known by name here: {known} (names are "
+        "also looked up in models/ of the folder that you are in, as of headwise's repository)",
     )
 
 

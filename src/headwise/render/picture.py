@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from headwise.errors import refuse
 from headwise.render.stack import stack
 from headwise.render.svg import to_svg
 from headwise.words.files import open_target
@@ -47,6 +48,8 @@ def show(
 
     Wider pictures shrink to `max_width` pixels each.
     """
+    instead = "show takes a sentence, or what Parser.annotate_text gives for a text"
+    refuse(what, (str, bytes), instead)
     pairs = [(what, parse)] if isinstance(what, Sentence) else what
     drawn = [to_svg(*pair, max_width=max_width) for pair in pairs]
     return Picture(stack(drawn or [to_svg(_NO_SENTENCE)]))

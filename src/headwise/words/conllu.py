@@ -198,8 +198,9 @@ def _check_heads(sentence: Sentence) -> None:
     n_words = len(sentence)
     for position, word in enumerate(sentence.words, 1):
         if word.head != BLANK and int(word.head) > n_words:
+            words = "1 word" if n_words == 1 else f"{n_words} words"
             raise DataError(
-                f"HEAD is {word.head} but the sentence has {n_words} words",
+                f"HEAD is {word.head} but the sentence has {words}",
                 sentence.source,
                 sentence.line_of(position),
                 "is a line missing, or a blank line between two sentences?",

@@ -6,6 +6,7 @@ slot 0 belong to arrays. `Sentence.with_parse` is one of the two places where th
 other (the other is `words.encode`).
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -53,6 +54,11 @@ class Parse:
     how: How
     upos: tuple[str, ...] = ()
     xpos: tuple[str, ...] = ()
+
+    @property
+    def probabilities(self) -> tuple[float, ...]:
+        """Give the probability of each arc, Eq. 5."""
+        return tuple(math.exp(min(log_prob, 0.0)) for log_prob in self.head_log_probs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,12 +42,6 @@ class Index:
         """Give the id of a string, UNK if it is not here."""
         return self._ids.get(string, UNK)
 
-    def string_of(self, number: int) -> str:
-        """Give the string of an id; specials have none."""
-        if number < N_SPECIALS:
-            raise IndexError(f"id {number} is a special one")
-        return self.strings[number - N_SPECIALS]
-
 
 NOTHING = Index(())
 NO_PIECES = Pieces(0)
