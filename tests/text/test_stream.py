@@ -103,3 +103,13 @@ def test_offsets_are_those_of_the_stream() -> None:
     assert codes.tolist() == to_codes("ab\u2029c\u2029").tolist()
     characters = [(c, o) for c, o in symbols(["  ab", " \n\n", "c"]) if c.isalpha()]
     assert characters == [("a", 2), ("b", 3), ("c", 7)]
+
+
+@pytest.mark.parametrize(
+    "start", [b"%PDF-1.7\n", b"PK\x03\x04rest", b"{\\rtf1 x}", b"\xd0\xcf\x11\xe0"]
+)
+def test_a_document_that_is_no_text_is_named(start: bytes) -> None:
+    with pytest.raises(DataError, match=r"this is .*, not text") as caught:
+        list(decode_utf8([start, b"more"], "a.doc"))
+    assert "plain text" in str(caught.value)
+    assert list(decode_utf8([b"x", start[:1].replace(b"\xd0", b"y")])) != []

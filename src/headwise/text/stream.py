@@ -27,6 +27,13 @@ REPLACEMENT = 0x25A1
 _BROKEN = 0xFFFD
 PIECE = 65_536
 """Characters handled at once."""
+DOCUMENTS = {
+    b"%PDF-": "a PDF",
+    b"PK\x03\x04": "a zip archive, as .docx, .odt and .epub are",
+    b"{\\rtf": "rich text",
+    b"\xd0\xcf\x11\xe0": "a document of an old office program",
+}
+"""How files begin that people take for text."""
 
 _WHITE_CODES = [code for code in range(0x3001) if chr(code).isspace()]
 _LINE_ENDS = (0x0A, 0x0D, 0x85, 0x2028, 0x2029)
@@ -52,6 +59,8 @@ def decode_utf8(chunks: Iterable[bytes], source: str = "<stream>") -> Iterator[s
     decoder = codecs.getincrementaldecoder("utf-8")()
     n_bytes, is_start = 0, True
     for chunk, final in _marking_last(chunks):
+        if not n_bytes:
+            _refuse_documents(chunk, source)
         n_held = len(decoder.getstate()[0])
         try:
             text = decoder.decode(chunk, final)
@@ -65,6 +74,13 @@ def decode_utf8(chunks: Iterable[bytes], source: str = "<stream>") -> Iterator[s
         if text:
             yield text.removeprefix("\ufeff") if is_start else text
             is_start = False
+
+
+def _refuse_documents(start: bytes, source: str) -> None:
+    for sign, kind in DOCUMENTS.items():
+        if start.startswith(sign):
+            hint = "save it as plain text first"
+            raise DataError(f"this is {kind}, not text", source, hint=hint)
 
 
 def _marking_last(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
