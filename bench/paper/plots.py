@@ -24,6 +24,8 @@ STYLES = (
     ("#009E73", "^", "--"),
     ("#CC79A7", "D", "--"),
     ("#E69F00", "v", ":"),
+    ("#56B4E9", "P", ":"),
+    ("#000000", "X", "--"),
 )
 """Colours that most people can tell apart, and markers for the others."""
 N_COLUMNS = 2
@@ -37,7 +39,7 @@ def draw_figure_3(findings: Findings, out: Path) -> list[Path]:
         return []
     n_columns = min(N_COLUMNS, len(datasets))
     n_rows = -(-len(datasets) // n_columns)
-    canvas = Canvas(figsize=(5.2 * n_columns, 3.5 * n_rows + 0.5), layout="constrained")
+    canvas = Canvas(figsize=(5.2 * n_columns, 3.5 * n_rows + 1.0), layout="constrained")
     axes = canvas.subplots(n_rows, n_columns, squeeze=False).ravel()
     for panel, (name, _) in zip(axes, datasets, strict=False):
         _draw_panel(panel, findings, name)
@@ -49,7 +51,7 @@ def draw_figure_3(findings: Findings, out: Path) -> list[Path]:
         lines |= dict(zip(names, handles, strict=True))
     shown = [title for title in map(_title, findings.plan.systems.values()) if title in lines]
     handles = [lines[title] for title in shown]
-    canvas.legend(handles, shown, loc="outside upper center", ncols=len(shown))
+    canvas.legend(handles, shown, loc="outside upper center", ncols=min(3, len(shown)))
     return _save(canvas, out)
 
 
