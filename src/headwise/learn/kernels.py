@@ -30,12 +30,16 @@ def _tanh(x):
 
 
 @triton.jit
-def _place(t, n_sentences):
-    """Give the sentences and units of a block, and the rows of these sentences at step t."""
+def _place(t, n_sentences, D):
+    """Give the sentences and units of a block, and where it stands at step t.
+
+    That is: the rows of its sentences, itself in an array [T, g, B, d], and in one [T, g, B, 4d].
+    """
     rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     units = tl.program_id(1) * UNITS + tl.arange(0, UNITS)
     now = (t.to(tl.int64) * tl.num_programs(2) + tl.program_id(2)) * n_sentences + rows
-    return rows, units, now
+    at = now[:, None] * D + units[None, :]
+    return rows, units, now, at, at + now[:, None] * (3 * D)
 
 
 @triton.jit
@@ -85,11 +89,9 @@ def lstm_step(
     D: tl.constexpr,
 ):
     """Go step t for some sentences and some units of a direction: grid [B / ROWS, d / UNITS, g]."""
-    rows, units, now = _place(t, n_sentences)
+    rows, units, now, at, gates_at = _place(t, n_sentences, D)
     is_row, is_unit = rows < n_sentences, units < D
     inside = is_row[:, None] & is_unit[None, :]
-    at = now[:, None] * D + units[None, :]
-    gates_at = now[:, None] * (4 * D) + units[None, :]
     first = tl.program_id(2) * 4 * D + units
     i, f, g, o = _load_gates(projected + gates_at, inside, D)
     b_i, b_f, b_g, b_o = _load_gates(bias + first, is_unit, D)
@@ -135,11 +137,9 @@ def lstm_step_back(
     D: tl.constexpr,
 ):
     """Go step t back, on the grid of `lstm_step`."""
-    rows, units, now = _place(t, n_sentences)
+    rows, units, now, at, gates_at = _place(t, n_sentences, D)
     is_row, is_unit = rows < n_sentences, units < D
     inside = is_row[:, None] & is_unit[None, :]
-    at = now[:, None] * D + units[None, :]
-    gates_at = now[:, None] * (4 * D) + units[None, :]
     step = tl.num_programs(2) * n_sentences
     shown = tl.load(from_above + at, inside, 0.0).to(tl.float32)
     if t + 1 < n_steps:
