@@ -38,7 +38,7 @@ def test_a_real_process_reads_stdin_and_writes_stdout() -> None:
     command = [sys.executable, "-m", "headwise", "convert", "--rules", "english", "-"]
     finished = subprocess.run(command, input=KIDS.encode(), capture_output=True, check=True)
     assert finished.stdout.startswith(b"# sent_id = stdin.1\n1\tKids\t_\t_\tNNS\t_\t2\tSUB\t_\t_\n")
-    assert finished.stderr == b"1 sentences, 4 words\n"
+    assert finished.stderr == b"1 sentence, 4 words\n"
 
 
 def test_several_files_become_one(tmp_path: Path) -> None:

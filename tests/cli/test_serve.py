@@ -45,7 +45,6 @@ def test_settings_reach_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("flags", "what"),
     [
-        (["--port", "70000"], "$.port"),
         (["--max-words", "0"], "$.max_words"),
         (["--model", "nowhere"], "nowhere: no model folder"),
         (["--host", "192.0.2.1"], "cannot listen on 192.0.2.1, port 8080: "),

@@ -145,7 +145,7 @@ def test_models_of_this_folder_have_a_name(
     assert "nothing" not in named_models()
     assert find_model("mine") == named_models()["mine"] == Path("models") / "mine"
     assert find_model("en").parent == MODELS_FOLDER
-    with pytest.raises(ModelError, match="known by name: en, mine"):
+    with pytest.raises(ModelError, match="known by name here: en, mine"):
         find_model("yours")
 
 

@@ -92,8 +92,8 @@ def convert(
     INPUT is a file, or - for stdin (default); for --split it is one folder.
     """
     sources = sources or ("-",)
+    _check(sources, source_format or "penn", output, split, last, out)
     source_format = source_format or _format_of(sources)
-    _check(sources, source_format, output, split, last, out)
     name = rules or (RULES_OF_SPLIT[split] if split and target_format != "penn" else None)
     table = load_rules(name) if name else None
     conversion = Conversion(

@@ -25,7 +25,7 @@ from headwise.parser import Parser
 from headwise.text.segmenter import load_segmenter
 from headwise.words.encode import Encoded, IntArray, make_batch
 
-DEVICE = re.compile(r"cpu|(cuda|mps|xpu)(:\d+)?")
+DEVICE = re.compile(r"(cpu|cuda|mps|xpu)(:\d+)?")
 PAIRS_PER_BATCH = 400_000
 """Word pairs in a batch, padding included; a longer sentence is a batch of its own."""
 
