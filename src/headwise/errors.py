@@ -41,6 +41,11 @@ class ModelError(HeadwiseError):
     """A model folder that cannot be used."""
 
 
+def plural(count: int, noun: str) -> str:
+    """Count things for people: `1 word`, `2,000 words`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def refuse(given: object, kinds: tuple[type, ...], instead: str) -> None:
     """Say what to give instead of an object of one of these kinds, which is easily given."""
     if isinstance(given, kinds):

@@ -10,11 +10,11 @@ from typing import BinaryIO, NamedTuple
 
 import click
 
-from headwise.cli.terminal import ProgressLine, examples, plural
+from headwise.cli.terminal import ProgressLine, examples
 from headwise.convert.heads import load_rules
 from headwise.convert.splits import PARTS, Part, SplitName, find_files, hold_out_last
 from headwise.convert.treebank import Conversion, Piece, TreebankFormat, convert_file
-from headwise.errors import ConfigError, DataError
+from headwise.errors import ConfigError, DataError, plural
 from headwise.words.files import open_target
 
 FORMATS = click.Choice(["penn", "conllu", "conllx"])

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from headwise.cli.choices import MODEL, check_tags, chosen_decode, how_to_parse
-from headwise.cli.terminal import ProgressLine, duration, examples, plural
-from headwise.errors import ConfigError, DataError
+from headwise.cli.terminal import ProgressLine, duration, examples
+from headwise.errors import ConfigError, DataError, plural
 from headwise.model.bundle import find_model, load_bundle
 
 if TYPE_CHECKING:

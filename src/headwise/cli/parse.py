@@ -11,9 +11,9 @@ import click
 from headwise import load
 from headwise.cli.choices import check_tags, chosen_decode, how_to_parse
 from headwise.cli.output import Annotated, OutputFormat, Screen, screen_of, written
-from headwise.cli.terminal import ProgressLine, examples, plural
+from headwise.cli.terminal import ProgressLine, examples
 from headwise.config import Decoder
-from headwise.errors import ConfigError, DataError
+from headwise.errors import ConfigError, DataError, plural
 from headwise.model.bundle import find_model, load_bundle
 from headwise.model.scorer import Precision
 from headwise.parser import DEFAULT_MODEL, Parser

@@ -49,8 +49,3 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
-
-
-def plural(count: int, noun: str) -> str:
-    """Count things for people: `1 word`, `2,000 words`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -8,6 +8,7 @@ from dataclasses import fields
 
 import msgspec
 
+from headwise.errors import plural
 from headwise.evaluate.raw import METRICS, RawScores
 from headwise.evaluate.scores import Scores
 
@@ -76,13 +77,9 @@ def _trees(scores: Scores) -> str:
 
 def _scope(scores: Scores) -> str:
     return (
-        f"{_count(scores.n_words, 'word')} in {_count(scores.n_sentences, 'sentence')}, "
+        f"{plural(scores.n_words, 'word')} in {plural(scores.n_sentences, 'sentence')}, "
         f"{_LEFT_OUT[scores.punctuation]}; {_labels(scores)}."
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _labels(scores: Scores | RawScores) -> str:

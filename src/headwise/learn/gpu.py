@@ -29,7 +29,9 @@ def kernels_on(device: torch.device) -> ModuleType | None:
         check(found, device)
     except Exception as error:  # whatever Triton, its compiler or the driver may raise
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        warnings.warn(f"trains without own kernels, several times slower: {reason}", stacklevel=2)
+        warnings.warn(
+            f"goes on without kernels of its own, which is slower: {reason}", stacklevel=2
+        )
         return None
     return found
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from headwise.config import Format
-from headwise.errors import DataError
+from headwise.errors import DataError, plural
 from headwise.words.files import open_source
 from headwise.words.sentence import BLANK, Sentence, Word
 
@@ -198,9 +198,8 @@ def _check_heads(sentence: Sentence) -> None:
     n_words = len(sentence)
     for position, word in enumerate(sentence.words, 1):
         if word.head != BLANK and int(word.head) > n_words:
-            words = "1 word" if n_words == 1 else f"{n_words} words"
             raise DataError(
-                f"HEAD is {word.head} but the sentence has {words}",
+                f"HEAD is {word.head} but the sentence has {plural(n_words, 'word')}",
                 sentence.source,
                 sentence.line_of(position),
                 "is a line missing, or a blank line between two sentences?",
