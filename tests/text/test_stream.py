@@ -112,4 +112,7 @@ def test_a_document_that_is_no_text_is_named(start: bytes) -> None:
     with pytest.raises(DataError, match=r"this is .*, not text") as caught:
         list(decode_utf8([start, b"more"], "a.doc"))
     assert "plain text" in str(caught.value)
-    assert list(decode_utf8([b"x", start[:1].replace(b"\xd0", b"y")])) != []
+
+
+def test_text_may_speak_of_documents() -> None:
+    assert "".join(decode_utf8([b"see ", b"%PDF-1.7"])) == "see %PDF-1.7"
