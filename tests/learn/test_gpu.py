@@ -1,8 +1,12 @@
-"""Kernels for a GPU, run block by block on a CPU, and compiled for GPUs that are not here."""
+"""Kernels for a GPU, run block by block on a CPU, and compiled for GPUs that are not here.
+
+With TRITON_INTERPRET=0 they run on the GPU of this machine instead.
+"""
 
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,9 +25,15 @@ from headwise.learn.recurrent import run_layer
 from headwise.learn.represent import BiLstm
 
 kernels = pytest.importorskip("headwise.learn.kernels", reason="needs Triton")
-CPU = torch.device("cpu")
+DEVICE = torch.device("cuda" if os.environ["TRITON_INTERPRET"] == "0" else "cpu")
 FEW = settings(max_examples=8, deadline=None, derandomize=True, database=None)
 COMPILE = Path(__file__).parent / "compiled.py"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def where_kernels_run() -> Iterator[None]:
+    with DEVICE:  # tensors are made there
+        yield
 
 
 def with_gradients(run: Any, given: list[Tensor], weights: Tensor) -> list[Tensor]:
@@ -104,7 +114,7 @@ def test_pairs_by_kernels_are_the_plain_ones(
 
 def test_kernels_are_held_to_pytorch_before_they_are_used() -> None:
     with torch.inference_mode():
-        gpu.check(kernels, CPU, 20, 20)
+        gpu.check(kernels, DEVICE, 20, 20)
 
 
 @pytest.mark.parametrize(
@@ -119,11 +129,11 @@ def test_kernels_are_held_to_pytorch_before_they_are_used() -> None:
 def test_a_kernel_that_is_wrong_is_found(name: str, written: list[int]) -> None:
     class Idle:
         def __getitem__(self, grid: object) -> Any:
-            return lambda *arrays: [arrays[number].zero_() for number in written]
+            return lambda *arrays, **_: [arrays[number].zero_() for number in written]
 
     wrong = SimpleNamespace(**(vars(kernels) | {name: Idle()}))
     with pytest.raises(ArithmeticError, match=f"{name} is off by"):
-        gpu.check(wrong, CPU, 20, 20)  # type: ignore[arg-type]
+        gpu.check(wrong, DEVICE, 20, 20)  # type: ignore[arg-type]
 
 
 def test_without_kernels_training_says_so_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +148,7 @@ def test_without_kernels_training_says_so_and_goes_on(monkeypatch: pytest.Monkey
     monkeypatch.setattr(gpu, "check", lambda *_: None)
     gpu.kernels_on.cache_clear()
     assert gpu.kernels_on(torch.device("cuda", 7)) is kernels
-    assert gpu.kernels_on(CPU) is None
+    assert gpu.kernels_on(torch.device("cpu")) is None
     gpu.kernels_on.cache_clear()
 
 

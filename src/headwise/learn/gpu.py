@@ -36,6 +36,11 @@ def kernels_on(device: torch.device) -> ModuleType | None:
     return found
 
 
+def prepare(device: torch.device) -> None:
+    """Compile and check the kernels ahead of the first step, which would do it otherwise."""
+    kernels_on(torch.empty(0, device=device).device)
+
+
 def steps_by_kernels(
     found: ModuleType, projected: Tensor, bias: Tensor, recurrent: Tensor, keep: Tensor
 ) -> Layer:
@@ -59,7 +64,8 @@ def steps_back_by_kernels(
     n_steps, _, n_sentences, d = hidden.shape
     from_cell = torch.zeros_like(cells[0])
     sums = torch.empty_like(gates, dtype=hidden.dtype)
-    arrays = (gates, cells, keep, recurrent, gradient, from_cell, sums)
+    turned = recurrent.transpose(1, 2).contiguous()  # so that units stand side by side here too
+    arrays = (gates, cells, keep, turned, gradient, from_cell, sums)
     step = found.lstm_step_back[_layer_grid(found, hidden)]
     for t in range(n_steps - 1, -1, -1):
         step(*arrays, t, n_steps, n_sentences, d)
@@ -87,9 +93,10 @@ def pairs_back_by_kernels(
     parts = v.new_empty(n_sentences * n_rows, k)
     back = found.pair_scores_back
     grid = (n_rows, n_units, n_sentences)
-    back[grid](dependents, heads, v, gradient, of_d, parts, n, m, m, 1, k, True)
+    warps = found.WARPS_OF_PAIRS
+    back[grid](dependents, heads, v, gradient, of_d, parts, n, m, m, 1, k, True, num_warps=warps)
     grid = (n_columns, n_units, n_sentences)
-    back[grid](heads, dependents, v, gradient, of_h, parts, m, n, 1, m, k, False)
+    back[grid](heads, dependents, v, gradient, of_h, parts, m, n, 1, m, k, False, num_warps=warps)
     # A product adds up in the same order each time, a plain sum on a GPU need not.
     return of_d, of_h, torch.mv(parts.T, parts.new_ones(len(parts)))
 

@@ -10,6 +10,7 @@ in the run's folder goes on from the last epoch that was saved.
 
 import copy
 from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -31,6 +32,7 @@ from headwise.learn.checkpoint import (
 from headwise.learn.data import load_data
 from headwise.learn.export import export_model
 from headwise.learn.export_encoder import export_encoder
+from headwise.learn.gpu import prepare
 from headwise.learn.loop import Device, StartReport, StepReport, make_deterministic
 from headwise.learn.network import Network
 from headwise.learn.phases import PhasePlan, Run, plan_adam, plan_label, plan_sgd, score_others
@@ -145,7 +147,9 @@ def start(recipe: Recipe, folder: Path, device: Device) -> Run:
     """Load the data and build the network, from the checkpoint in `folder` if there is one."""
     make_deterministic(device.where)
     subwords = find_subwords(folder, recipe.model.encoder, keep=device.group.leads)
-    data = load_data(recipe.data, recipe.model, recipe.train, subwords)
+    with ThreadPoolExecutor(1) as aside:
+        aside.submit(prepare, device.where)
+        data = load_data(recipe.data, recipe.model, recipe.train, subwords)
     data, lessons = with_lessons(recipe, data, folder, device.where)
     fingerprint = data.fingerprint() + (lessons.key if lessons else "")
     network = make_network(recipe, data, device.where)
