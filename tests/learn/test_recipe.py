@@ -123,8 +123,8 @@ def test_run_whose_last_epochs_were_not_saved_goes_on_to_the_same_model(
     assert same_weights(whole, trained(recipe, tmp_path / "broken")[1])
 
 
-@pytest.mark.parametrize(("waited", "is_due"), [(9.9, False), (10.1, True)])
-def test_checkpoints_take_a_tenth_of_the_time(
+@pytest.mark.parametrize(("waited", "is_due"), [(19.9, False), (20.1, True)])
+def test_checkpoints_take_a_twentieth_of_the_time(
     waited: float, is_due: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = iter([0.0, 1.0, 100.0, 101.0, 101.0 + waited])

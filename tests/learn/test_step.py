@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from headwise.learn.loop import make_deterministic
-from headwise.learn.step import MovingAverage, Stepper, set_rate, slow_down
+from headwise.learn.step import MovingAverage, Stepper, rounded, set_rate, slow_down
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="records on a GPU only")
 
@@ -73,6 +73,13 @@ def test_rate_is_set_as_a_number_or_in_the_same_tensor() -> None:
     for group, tensor in zip(recorded.param_groups, before, strict=True):
         assert group["lr"] is tensor
         assert tensor.item() == 0.25
+
+
+def test_lengths_are_rounded_to_few_of_which_little_is_padding() -> None:
+    lengths = range(1, 121)
+    assert len({rounded(length) for length in lengths}) == 16
+    assert all(0 <= rounded(n) - n < max(4, n / 4) for n in lengths)
+    assert [rounded(length) for length in (4, 5, 32, 33, 100)] == [4, 8, 32, 40, 112]
 
 
 def test_slow_parameters_have_their_share_of_the_rate() -> None:

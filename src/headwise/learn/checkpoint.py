@@ -24,7 +24,7 @@ from headwise.words.files import whole_file
 Phase = Literal["adam", "sgd", "label"]
 FILE = "checkpoint.safetensors"
 PARTS = ("weights", "kept", "best", "optimiser")
-SHARE = 0.1
+SHARE = 0.05
 """Of the time of a run, that may go into checkpoints."""
 DAMAGED = "remove it to start anew"
 

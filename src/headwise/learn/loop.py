@@ -120,16 +120,15 @@ def train_heads(
     parts = [batch[group.own] for batch in batches]
     numbers = [i for part in parts for i in part]
     order = torch.tensor(numbers, dtype=torch.long, device=treebank.lengths.device)
-    losses = []
+    total: Tensor | float = 0.0
     for n_done, (batch, part, chosen) in enumerate(
         zip(batches, parts, torch.split(order, [len(part) for part in parts]), strict=True), 1
     ):
         rate = rate_at(at[1] - 1 + n_done / len(batches))
         longest = max((lengths[i] for i in part), default=0)
-        losses.append(stepper(chosen, longest, rate, len(part) / len(batch)))
+        total = total + stepper(chosen, longest, rate, len(part) / len(batch))
         if n_done % REPORT_EVERY == 0 or n_done == len(batches):
-            mean = torch.stack(losses).mean().item()
-            yield StepReport(*at, n_done, len(batches), mean)
+            yield StepReport(*at, n_done, len(batches), float(total) / n_done)
 
 
 def batch_loss(
@@ -216,7 +215,7 @@ def train_labels(
     gradients = Gradients(network.parameters_of("labels"), group)
     order = torch.from_numpy(rng.permutation(len(arcs.labels))).to(arcs.labels.device)
     batches = torch.split(order, config.batch_size)
-    losses = []
+    total: Tensor | float = 0.0
     network.train()
     for n_done, batch in enumerate(batches, 1):
         chosen = batch[group.own]
@@ -226,12 +225,10 @@ def train_labels(
         loss = label_loss(network.label(features), arcs.labels[chosen]) / max(1, len(chosen))
         gradients.clear()
         loss.backward()  # type: ignore[no-untyped-call]
-        losses.append(gradients.sum(loss.detach(), len(chosen) / len(batch)))
+        total = total + gradients.sum(loss.detach(), len(chosen) / len(batch))
         optimiser.step()
         if n_done % (REPORT_EVERY * 10) == 0 or n_done == len(batches):
-            yield StepReport(
-                "label", epoch, n_done, len(batches), torch.stack(losses).mean().item()
-            )
+            yield StepReport("label", epoch, n_done, len(batches), float(total) / n_done)
 
 
 def score_heads(

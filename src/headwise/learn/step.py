@@ -2,9 +2,9 @@
 
 On a GPU a step of these networks is hundreds of small kernels, and starting them one by one from
 Python takes many times longer than running them. So the whole step is recorded once for each shape
-of batch (a CUDA graph) and replayed afterwards with one call. Batches are rounded up to a multiple
-of `ROUND` words, so that there are few shapes; the first step of a shape runs unrecorded, which
-warms up whatever allocates or compiles on its first call.
+of batch (a CUDA graph) and replayed afterwards with one call. Lengths are rounded up (`rounded`),
+so that there are few shapes; the first step of a shape runs unrecorded, which warms up whatever
+allocates or compiles on its first call.
 
 Where several processes train together, gradients are summed over them before they are clipped. Only
 loss and gradient are recorded then: what one process records must not wait for another.
@@ -25,6 +25,8 @@ LossOf = Callable[[Tensor, int], Tensor]
 It is a mean over sentences, so that the parts of a batch can be weighted by their sizes.
 """
 ROUND = 4
+N_ROUNDS = 8
+"""Multiples of a step before it doubles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ class Stepper:
         current = torch.cuda.current_stream()
         self._stream.wait_stream(current)
         with torch.cuda.stream(self._stream):
-            loss = self._finish(self._replay(chosen, -(-longest // ROUND) * ROUND), share)
+            loss = self._finish(self._replay(chosen, rounded(longest)), share)
             self._after()
         current.wait_stream(self._stream)
         return loss
@@ -130,6 +132,14 @@ class Stepper:
         with torch.cuda.graph(graph, self._pool, self._stream, capture_error_mode=mode):
             loss = self._run(chosen, longest)
         return _Recorded(graph, chosen, loss)
+
+
+def rounded(length: int) -> int:
+    """Round a length up: to a multiple of 4 as far as 32, of 8 as far as 64, and so on."""
+    step = ROUND
+    while length > N_ROUNDS * step:
+        step *= 2
+    return -(-length // step) * step
 
 
 def set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
