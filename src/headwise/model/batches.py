@@ -30,7 +30,7 @@ from headwise.words.encode import Encoded, IntArray
 from headwise.words.sentence import Sentence
 
 PRECISIONS = ("int8", "float32")
-BATCH = 8
+BATCH = 16
 """Sentences that share a pass; more would gain little."""
 BATCH_SLOTS = 1_024
 """Slots in a pass, padding included, unless one sentence has more."""
