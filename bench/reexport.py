@@ -5,7 +5,8 @@
 A folder of format 1 is written in format 2. The weights are those of the folder or, where it has
 none, those of its int8 graphs; then only int8 is written. One of format 2, or with a transformer,
 keeps its graphs; only weights that use all of int8 are narrowed to the half of it that gives the
-same on every CPU (`learn.graphs.quantise`). What is in the folder besides (its card) stays.
+same on every CPU (`learn.graphs.quantise`), and remarks of the exporter, which name paths of the
+machine that trained, are taken away. What is in the folder besides (its card) stays.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from onnx import numpy_helper
 
 from headwise.learn.export import export_model
+from headwise.learn.graphs import HALF, without_remarks
 from headwise.learn.network import Network
 from headwise.learn.scorer import load_network
 from headwise.model.bundle import (
@@ -33,7 +35,6 @@ from headwise.model.bundle import (
 )
 
 Array = NDArray[np.float32]
-HALF = 64
 LSTM_PARTS = {"over_inputs": "weight_ih_l0", "over_hidden": "weight_hh_l0"}
 
 
@@ -111,7 +112,7 @@ def weights_of(bundle: Bundle) -> dict[str, torch.Tensor]:
 
 def narrow(data: bytes) -> bytes:
     """Let the int8 weights of a graph's products use half of the range, with twice the scale."""
-    model = onnx.load_from_string(data)
+    model = without_remarks(onnx.load_from_string(data))
     stored = {one.name: one for one in model.graph.initializer}
     weights = {
         name
@@ -141,7 +142,7 @@ def reexport(folder: Path) -> None:
         target = Path(scratch) / "target"
         if is_new:
             files = {name: bundle.read(name) for name in manifest.files}
-            graphs = {n: narrow(data) for n, data in files.items() if n.endswith(".int8.onnx")}
+            graphs = {n: narrow(data) for n, data in files.items() if n.endswith(".onnx")}
             write_bundle(target, description, files | graphs)
         else:
             _export(bundle, description, target)

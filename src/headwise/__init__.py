@@ -140,6 +140,7 @@ READING_ORDER = (
     "learn.treebank",
     "learn.scorer",
     "learn.graphs",
+    "learn.export_label",
     "learn.export_batches",
     "learn.export",
     "learn.export_encoder",

@@ -1,10 +1,16 @@
 """A graph asks for what its network reads, and for nothing else."""
 
+import re
 from pathlib import Path
 
+import numpy as np
 import onnx
+import onnxruntime as ort
 import pytest
+import torch
 
+from headwise.learn.export_label import export_label, export_label_in_int8
+from headwise.learn.label import Labeller
 from headwise.model.bundle import load_bundle
 
 
@@ -47,3 +53,28 @@ def test_int8_is_the_smaller_one(full_run: Path) -> None:
     files = load_bundle(full_run / "model").manifest.files
     for part in ("represent", "label"):
         assert files[f"{part}.int8.onnx"].size < 0.6 * files[f"{part}.float32.onnx"].size
+
+
+def test_labels_in_int8_stay_near_those_in_float32() -> None:
+    torch.manual_seed(1)
+    label = Labeller(20, 30, 12)
+    rows = torch.randn(40, 30) * torch.logspace(-3, 3, 40)[:, None]
+    rows[3] = -1  # nothing comes through the rectifier
+    found = {
+        name: ort.InferenceSession(graph).run(None, {name: rows.numpy()})[0]
+        for name, graph in (("arcs", export_label(label)), ("rows", export_label_in_int8(label)))
+    }
+    exact = np.exp(found["arcs"])
+    assert np.abs(np.exp(found["rows"]) - exact).max() < 0.02
+
+
+@pytest.mark.parametrize("run", ["full_run", "encoder_run"])
+def test_graphs_say_nothing_of_the_machine_that_made_them(
+    run: str, request: pytest.FixtureRequest
+) -> None:
+    folder: Path = request.getfixturevalue(run)
+    graphs = list((folder / "model").glob("*.onnx"))
+    assert graphs
+    for path in graphs:
+        data = path.read_bytes()
+        assert not re.search(rb"stack_trace|File \"|\.py\b", data), path

@@ -3,7 +3,7 @@
     inputs      words, tags, vectors [n], pieces, marks [n, k] -> x [n, s]               (Eq. 3)
     represent   x [T, B, s], lengths [B] -> pairs [T, B, 2k], arcs [T, B, 2l],
                 predicted tags [T, B], log-probabilities of these [T, B, tags]
-    label       arcs [M, l] -> log-probabilities [M, R]
+    label       arcs [M, l] -> log-probabilities [M, R]                  (`learn.export_label`)
 
 x_i depends on the word (and its tag) alone, so `inputs` is a graph of its own, for words that were
 not met before. `pairs` hold 2 U_a a_j and -2 W_a a_i, of which `model.pairs` makes Eq. 6; `arcs`
@@ -14,7 +14,7 @@ In int8 a product is scaled by the largest value that goes into it, over all tha
 a parse would depend on its neighbours, if they were in the same product. Here it does not: x has
 two columns more, which hold the bounds of all its values, and each LSTM has two units more that
 are always 1 and -1, the bounds of what a unit can be. Their weights are zero, and the scale is
-always the same.
+always the same. Labels have a scale for each arc.
 """
 
 import msgspec
@@ -22,6 +22,7 @@ import torch
 from torch import Tensor, nn
 from torch.export import Dim
 
+from headwise.learn.export_label import export_label, export_label_in_int8
 from headwise.learn.graphs import OPSET, quantise, trace
 from headwise.learn.inputs import Ids, Inputs
 from headwise.learn.network import Network
@@ -44,11 +45,11 @@ def batch_graphs(network: Network, int8_inputs: Inputs) -> dict[str, bytes]:
         INPUTS.format("float32"): export_inputs(network.inputs, bound, is_int8=False),
         INPUTS.format("int8"): export_inputs(int8_inputs, bound, is_int8=True),
         "represent.float32.onnx": export_represent(network),
-        "label.float32.onnx": export_label(network),
+        "label.float32.onnx": export_label(network.label),
+        "label.int8.onnx": export_label_in_int8(network.label),
         PAIRS: msgspec.json.encode({"v_a": network.select.v_a.weight.detach()[0].tolist()}),
     }
-    for name in ("represent", "label"):
-        files[f"{name}.int8.onnx"] = quantise(files[f"{name}.float32.onnx"])
+    files["represent.int8.onnx"] = quantise(files["represent.float32.onnx"])
     return files
 
 
@@ -215,16 +216,6 @@ def _linear(weight: Tensor, bias: Tensor | None, n_parts: int) -> nn.Linear:
     return layer
 
 
-class _Label(nn.Module):
-    def __init__(self, network: Network) -> None:
-        super().__init__()
-        self.label = network.label
-
-    def forward(self, arcs: Tensor) -> Tensor:
-        hidden = torch.relu(self.label.second(torch.relu(arcs)))
-        return torch.log_softmax(self.label.last(hidden), dim=-1)
-
-
 def export_inputs(inputs: Inputs, bound: float, is_int8: bool) -> bytes:
     """Trace Eq. 3 for any words; their tables may be in int8."""
     words, width, n_marks = Dim("words"), Dim("width"), Dim("n_marks")
@@ -254,9 +245,3 @@ def export_represent(network: Network) -> bytes:
         {"x": {0: slots, 1: sentences}, "lengths": {0: sentences}},
         ["pairs", "arcs", *told, *(f"{column}_scores" for column in told)],
     )
-
-
-def export_label(network: Network) -> bytes:
-    """Trace the label network after the sum of its first layer, for any number of arcs."""
-    arcs = torch.zeros(5, network.label.first.out_features)
-    return trace(_Label(network), {"arcs": arcs}, {"arcs": {0: Dim("n_arcs")}}, ["label_log_probs"])

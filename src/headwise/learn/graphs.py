@@ -15,6 +15,8 @@ from torch import Tensor, nn
 from torch.export import Dim
 
 OPSET = 20
+HALF = 64
+"""The largest weight in int8 (see `quantise`)."""
 
 
 def trace(
@@ -48,7 +50,9 @@ def _fold_constants(graph: bytes) -> bytes:
         options.optimized_model_filepath = str(folded)
         options.log_severity_level = 3
         ort.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-        slimmer: bytes = _without_unread_inputs(onnx.load(folded)).SerializeToString()
+        slimmer: bytes = without_remarks(
+            _without_unread_inputs(onnx.load(folded))
+        ).SerializeToString()
         return slimmer
 
 
@@ -58,6 +62,16 @@ def _without_unread_inputs(model: onnx.ModelProto) -> onnx.ModelProto:
     kept = [given for given in model.graph.input if given.name in read]
     del model.graph.input[:]
     model.graph.input.extend(kept)
+    return model
+
+
+def without_remarks(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Take away what the exporter says of each node: lines of code, and paths of this machine."""
+    graph = model.graph
+    values = (*graph.input, *graph.output, *graph.value_info, *graph.initializer)
+    for part in (model, graph, *graph.node, *values):
+        part.ClearField("doc_string")
+        part.ClearField("metadata_props")
     return model
 
 

@@ -97,12 +97,19 @@ class BatchScorer:
         return [selection for selection in selections if selection is not None]
 
     def label(self, selections: Sequence[Selection], heads: Sequence[IntArray]) -> list[FloatArray]:
-        """Give each arc its distribution over labels: float32 [N, R] for heads int32 [N+1]."""
-        return [
-            self._label.run({"arcs": arcs[1:, :half] + arcs[chosen[1:], half:]})[0]
+        """Give each arc its distribution over labels: float32 [N, R] for heads int32 [N+1].
+
+        In int8 all arcs go in one call; older models have one scale for a call, a sentence each.
+        """
+        sums = [
+            arcs[1:, :half] + arcs[chosen[1:], half:]
             for selection, chosen in zip(selections, heads, strict=True)
             for arcs, half in [(selection.features, selection.features.shape[1] // 2)]
         ]
+        if self._label.inputs != ["rows"] or not sums:
+            return [self._label.run({"arcs": arcs})[0] for arcs in sums]
+        (log_probs,) = self._label.run({"rows": np.concatenate(sums)})
+        return np.split(log_probs, np.cumsum([len(arcs) for arcs in sums[:-1]]))
 
     def _x_of(self, words: Encoded) -> FloatArray:
         return self._inputs.run(ids_of(words))[0]

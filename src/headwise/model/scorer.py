@@ -162,11 +162,11 @@ class Graph:
         """Open a graph of a model folder."""
         # Without an arena of its own, or one long sentence would hold its memory forever.
         self._session = open_graph(bundle.read(name), str(bundle.path / name), keeps_memory=False)
-        self._names = [node.name for node in self._session.get_inputs()]
+        self.inputs = [node.name for node in self._session.get_inputs()]
 
     def run(self, feed: Mapping[str, NDArray[Any]]) -> list[FloatArray]:
         """Run on the inputs that the graph has: a parser without tags reads none, for example."""
         results: list[FloatArray] = self._session.run(
-            None, {name: feed[name] for name in self._names}
+            None, {name: feed[name] for name in self.inputs}
         )
         return results
