@@ -30,6 +30,8 @@ class _Label(nn.Module):
 
 
 class _RowsLabel(_Label):
+    """The same; an input of the graph has the name that it has here."""
+
     def forward(self, rows: Tensor) -> Tensor:
         return super().forward(rows)
 

@@ -89,11 +89,11 @@ def pairs_back_by_kernels(
     n_sentences, n, k = dependents.shape
     m = heads.shape[1]
     of_d, of_h = torch.empty_like(dependents), torch.empty_like(heads)
-    n_rows, n_columns, n_units = (_blocks(size, found.PAIRS) for size in (n, m, k))
+    n_rows, n_columns, n_units = (_blocks(size, found.PAIRS_BACK) for size in (n, m, k))
     parts = v.new_empty(n_sentences * n_rows, k)
     back = found.pair_scores_back
     grid = (n_rows, n_units, n_sentences)
-    warps = found.WARPS_OF_PAIRS
+    warps = found.WARPS_BACK
     back[grid](dependents, heads, v, gradient, of_d, parts, n, m, m, 1, k, True, num_warps=warps)
     grid = (n_columns, n_units, n_sentences)
     back[grid](heads, dependents, v, gradient, of_h, parts, m, n, 1, m, k, False, num_warps=warps)
