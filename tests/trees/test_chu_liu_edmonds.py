@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from headwise.trees.chu_liu_edmonds import best_tree
-from headwise.trees.tree import is_tree, roots
+from headwise.trees.tree import is_tree, n_roots
 
 SECONDS_FOR_FIVE_THOUSAND_WORDS = 60
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -43,7 +43,7 @@ def test_equals_brute_force(n_words: int, tied: bool, single_root: bool) -> None
         heads = best_tree(scores, single_root)
         assert is_tree(heads)
         assert total(scores, heads) == pytest.approx(best_total(scores, single_root, False))
-        assert not single_root or len(roots(heads)) == 1
+        assert not single_root or n_roots(heads) == 1
 
 
 @pytest.mark.parametrize("n_words", [8, 15, 25, 40])
@@ -62,7 +62,7 @@ def test_single_root_equals_networkx_over_root_choices(n_words: int) -> None:
         heads = best_tree(scores, single_root=True)
         expected = max(networkx_total(scores, root) for root in range(1, n_words + 1))
         assert total(scores, heads) == pytest.approx(expected)
-        assert len(roots(heads)) == 1
+        assert n_roots(heads) == 1
 
 
 def test_single_root_is_exact_beside_large_root_scores() -> None:
@@ -87,7 +87,7 @@ def test_no_words_and_one_word() -> None:
 def test_any_finite_scores_give_a_tree(scores: np.ndarray, single_root: bool) -> None:
     heads = best_tree(scores, single_root)
     assert is_tree(heads)
-    assert not single_root or len(roots(heads)) == 1
+    assert not single_root or n_roots(heads) == 1
 
 
 @pytest.mark.parametrize("single_root", [False, True])
@@ -135,5 +135,5 @@ def test_five_thousand_words_in_nested_cycles(single_root: bool) -> None:
     assert time.perf_counter() - started < SECONDS_FOR_FIVE_THOUSAND_WORDS
     assert is_tree(heads)
     # ROOT is best entered at word 1, and from there each word takes any smaller one.
-    assert roots(heads).tolist() == [1]
+    assert np.flatnonzero(heads == 0).tolist() == [0, 1]
     assert (heads[1:] < np.arange(1, 5001)).all()

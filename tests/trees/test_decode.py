@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.trees.decode import Decoder, Weights, decode, decode_batch, greedy
-from headwise.trees.tree import is_projective, is_tree, roots
+from headwise.trees.tree import is_projective, is_tree, n_roots
 
 REPAIRED = {"mst": "chu-liu-edmonds", "eisner": "eisner"}
 
@@ -28,7 +28,7 @@ def log_probs_choosing(heads: list[int]) -> np.ndarray:
 
 
 def needs_repair(heads: np.ndarray, decoder: str, single_root: bool) -> bool:
-    bad_roots = single_root and len(roots(heads)) != 1
+    bad_roots = single_root and n_roots(heads) != 1
     crossing = decoder == "eisner" and not is_projective(heads)
     return bad_roots or crossing or not is_tree(heads)
 

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.words.pieces import END_LENGTH, N_PIECE_SPECIALS, PAD_PIECE, ROOT_PIECE, Pieces
+from headwise.words.pieces import (
+    END_LENGTH,
+    ENOUGH,
+    N_PIECE_SPECIALS,
+    PAD_PIECE,
+    ROOT_PIECE,
+    Pieces,
+)
 
 LONGEST = sum(2 * END_LENGTH + more for more in (0, 1, 0, -1))
 """Pieces of a word of which everything is read: of one character, two, three and four."""
@@ -75,3 +82,23 @@ def test_any_word_has_pieces_within_bounds(form: str, n_buckets: int) -> None:
     assert 1 <= len(ids) <= LONGEST
     assert set(ids.tolist()) <= set(range(N_PIECE_SPECIALS, len(pieces)))
     assert {PAD_PIECE, ROOT_PIECE}.isdisjoint(ids.tolist())
+
+
+@settings(max_examples=100, deadline=None, derandomize=True, database=None)
+@given(
+    forms=st.lists(st.text(st.characters(max_codepoint=200), max_size=25), max_size=60),
+    n_buckets=st.sampled_from([1, 7, 10_000, 10_000_000]),
+)
+def test_words_cut_together_have_the_pieces_of_each(forms: list[str], n_buckets: int) -> None:
+    alone = Pieces(n_buckets)
+    forms = [*forms, *map(str, range(ENOUGH))]
+    together = Pieces(n_buckets).ids_of_all(forms)
+    assert [ids.dtype for ids in together] == [np.int32] * len(forms)
+    assert [ids.tolist() for ids in together] == [alone.ids_of(form).tolist() for form in forms]
+    assert [ids.shape for ids in Pieces(0).ids_of_all(forms)] == [(0,)] * len(forms)
+
+
+def test_cutting_together_calls_for_no_word_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces = Pieces(100)
+    monkeypatch.setattr(pieces._memory, "_cut", None)
+    assert len(pieces.ids_of_all([f"word{i}" for i in range(ENOUGH)])) == ENOUGH

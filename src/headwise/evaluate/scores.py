@@ -17,7 +17,7 @@ from headwise.config import Punctuation
 from headwise.errors import DataError
 from headwise.evaluate.pairs import pair_sentences
 from headwise.evaluate.punctuation import is_punctuation
-from headwise.trees.tree import is_projective, is_tree
+from headwise.trees.tree import is_projective, is_tree, n_roots
 from headwise.words.encode import IntArray, heads_array
 from headwise.words.sentence import Sentence
 
@@ -155,8 +155,7 @@ def _describe(predicted: Sentence) -> tuple[int, bool, bool, bool]:
     """Give the length of a sentence, and whether its heads are a tree of each kind."""
     heads = heads_array(predicted)  # [N+1]
     tree = is_tree(heads)
-    n_roots = np.count_nonzero(heads[1:] == 0)
-    return len(predicted), tree, tree and is_projective(heads), tree and bool(n_roots == 1)
+    return len(predicted), tree, tree and is_projective(heads), tree and n_roots(heads) == 1
 
 
 def _nothing_to_score(n_sentences: int, rule: Punctuation) -> DataError:

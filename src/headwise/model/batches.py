@@ -7,6 +7,7 @@ sums depends on how many run together, each runs alone.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 
 import msgspec
 import numpy as np
@@ -109,7 +110,8 @@ class BatchScorer:
         if self._label.inputs != ["rows"] or not sums:
             return [self._label.run({"arcs": arcs})[0] for arcs in sums]
         (log_probs,) = self._label.run({"rows": np.concatenate(sums)})
-        return np.split(log_probs, np.cumsum([len(arcs) for arcs in sums[:-1]]))
+        ends = accumulate(map(len, sums), initial=0)
+        return [log_probs[start:end] for start, end in pairwise(ends)]
 
     def _x_of(self, words: Encoded) -> FloatArray:
         return self._inputs.run(ids_of(words))[0]

@@ -22,9 +22,9 @@ LIMIT = 80.0
 
 
 def exponentials(pairs: FloatArray) -> FloatArray:
-    """Give exp of `pairs`, the float32 [..., 2k] of `represent`: H, then D."""
-    cut = np.clip(pairs, -LIMIT, LIMIT)
-    return np.exp(cut, out=cut)
+    """Give exp of `pairs`, the float32 [..., 2k] of `represent`, in their place: H, then D."""
+    np.clip(pairs, -LIMIT, LIMIT, out=pairs)
+    return np.exp(pairs, out=pairs)
 
 
 def head_log_probs(both: FloatArray, v_a: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.trees.tree import Heads, Scores, summable_scale
+from headwise.trees.tree import Heads, Scores, n_roots, summable_scale
 
 
 def best_tree(scores: Scores, single_root: bool) -> Heads:
@@ -25,9 +25,10 @@ def best_tree(scores: Scores, single_root: bool) -> Heads:
     <- 1, a cycle worth 18. Entering from ROOT at 1 costs 10 - 5 = 5, at 2 it costs 8 - 1 = 7;
     so ROOT enters at 1, 2 keeps its head, and the heads are `[0, 0, 1]`, worth 5 + 8 = 13.
 
-    With `single_root`, arcs weigh (root arcs, score) and are compared in this order. No arc of a
-    cycle comes from ROOT, so contraction leaves the first part alone, and the order comes down to
-    this: ROOT is chosen only when no word is left to choose. No large constant, so no rounding.
+    With `single_root`, the best of all trees is the answer if it has one root, as it often does.
+    Otherwise arcs weigh (root arcs, score) and are compared in this order. No arc of a cycle comes
+    from ROOT, so contraction leaves the first part alone, and the order comes down to this: ROOT is
+    chosen only when no word is left to choose. No large constant, so no rounding.
 
     Args:
         scores: `[N+1, N+1]`, `[dependent, head]`, finite; row 0 and the diagonal are never read.
@@ -36,8 +37,16 @@ def best_tree(scores: Scores, single_root: bool) -> Heads:
     rows = np.array(scores, dtype=np.float64)
     rows *= summable_scale(rows)
     np.fill_diagonal(rows, -np.inf)
+    heads = _best_from(rows.copy() if single_root else rows, first_head=0)
+    if single_root and n_roots(heads) != 1:
+        heads = _best_from(rows, first_head=1)
+    return heads
+
+
+def _best_from(rows: NDArray[np.float64], first_head: int) -> Heads:
+    """Return the heads `[N+1]` of the best tree; `rows` `[N+1, N+1]` is written into."""
     graph = _Graph.of_words(rows)
-    _settle_all(graph, first_head=1 if single_root else 0)
+    _settle_all(graph, first_head)
     return _open_cycles(graph)
 
 

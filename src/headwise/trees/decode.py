@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from headwise.config import Decoder, Weights
 from headwise.trees.chu_liu_edmonds import best_tree
 from headwise.trees.eisner import best_projective_trees
-from headwise.trees.tree import Heads, Scores, Tree, is_projective_tree, is_tree, roots
+from headwise.trees.tree import Heads, Scores, Tree, is_projective_tree, is_tree, n_roots
 
 # Eisner batches hold at most so many padded cells (24 MiB of chart), however long the list is.
 _CELLS_PER_BATCH = 2**20
@@ -26,8 +26,8 @@ def greedy(head_log_probs: Scores) -> Heads:
     Args:
         head_log_probs: `[N+1, N+1]`, `[dependent, head]`; row 0 is never read.
     """
-    heads = np.zeros(len(head_log_probs), dtype=np.int32)
-    heads[1:] = head_log_probs[1:].argmax(axis=1)
+    heads: Heads = head_log_probs.argmax(axis=1).astype(np.int32)
+    heads[0] = 0
     return heads
 
 
@@ -103,7 +103,7 @@ def _is_accepted(heads: Heads, decoder: Decoder, single_root: bool) -> bool:
     """Tell whether greedy `heads` `[N+1]` need no repair."""
     if decoder == "greedy" or len(heads) == 1:
         return True
-    if single_root and len(roots(heads)) != 1:
+    if single_root and n_roots(heads) != 1:
         return False
     return is_tree(heads) if decoder == "mst" else is_projective_tree(heads)
 

@@ -52,13 +52,13 @@ def is_tree(heads: Heads) -> bool:
     return True
 
 
-def roots(heads: Heads) -> NDArray[np.intp]:
-    """Return the words whose head is ROOT, in order.
+def n_roots(heads: Heads) -> int:
+    """Count the words whose head is ROOT.
 
     Args:
         heads: `[N+1]`
     """
-    return np.flatnonzero(heads[1:] == 0) + 1
+    return len(heads) - 1 - int(np.count_nonzero(heads[1:]))
 
 
 def is_projective(heads: Heads) -> bool:

@@ -22,13 +22,14 @@ from headwise.words.sentence import BLANK, Sentence, Word
 OnError = Literal["raise", "skip"]
 MAX_SENTENCE_BYTES = 64 * 2**20
 N_COLUMNS = 10
-_WHITE = " \t\r\n"
+_WHITE = b" \t\r\n"
 """A line of these alone is blank; any other white space is a broken line, never skipped."""
+_SMALL_NUMBERS = frozenset(map(str, range(1_000)))
 _RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
 _EMPTY = re.compile(r"(0|[1-9][0-9]{0,8})\.([1-9][0-9]{0,8})")
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
-_DEP = r"[0-9]+(\.[0-9]+)?:[^|\t]+"
-_DEPS = re.compile(rf"_|{_DEP}(\|{_DEP})*")
+_DEP = r"[0-9]+(?:\.[0-9]+)?:[^|\t]+"
+_DEPS = re.compile(rf"{_DEP}(?:\|{_DEP})*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def _blocks(stream: BinaryIO, name: str) -> Iterator[tuple[int, list[bytes]]]:
     size, line, first_line, ended = 0, 0, 1, False
     while raw := stream.readline(MAX_SENTENCE_BYTES + 1):
         line += 1
-        is_blank = not raw.strip(_WHITE.encode())
+        is_blank = _is_blank(raw)
         if ended and not is_blank:
             yield first_line, block
             block, size, first_line, ended = [], 0, line, False
@@ -108,19 +109,22 @@ def _blocks(stream: BinaryIO, name: str) -> Iterator[tuple[int, list[bytes]]]:
         yield first_line, block
 
 
+def _is_blank(line: bytes) -> bool:
+    return line[0] in _WHITE and not line.strip(_WHITE)
+
+
 def _read_block(block: list[bytes], name: str, first_line: int, form: Format) -> Sentence:
     lines = _decode(block, name, first_line)
     words: list[Word] = []
     rows: list[int] = []
     for row, line in enumerate(lines):
-        content = line.rstrip("\r\n")
         try:
-            if content.startswith("#") and form == "conllu":
+            if line[0] == "#" and form == "conllu":
                 if words:
                     raise _FormatError(
                         "a comment after the first word", "comments come before words"
                     )
-            elif line.strip(_WHITE) and (word := _read_line(content, len(words), form)):
+            elif not _is_blank(block[row]) and (word := _read_line(line, len(words), form)):
                 words.append(word)
                 rows.append(row)
         except _FormatError as broken:
@@ -140,25 +144,23 @@ class _FormatError(Exception):
 
 
 def _decode(block: list[bytes], name: str, first_line: int) -> list[str]:
-    lines = []
-    for row, raw in enumerate(block):
-        try:
-            lines.append(raw.decode("utf-8"))
-        except UnicodeDecodeError as error:
-            raise DataError(
-                f"byte {error.start + 1} of the line is not UTF-8",
-                name,
-                first_line + row,
-                "convert the file first: iconv -f ENCODING -t UTF-8",
-            ) from None
+    try:
+        lines = [line.decode("utf-8") for line in block]
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"byte {error.start + 1} of the line is not UTF-8",
+            name,
+            first_line + block.index(error.object),
+            "convert the file first: iconv -f ENCODING -t UTF-8",
+        ) from None
     if first_line == 1 and lines[0].startswith("\ufeff"):
         raise DataError("the file starts with a byte order mark", name, 1, "save it without BOM")
     return lines
 
 
-def _read_line(content: str, n_words: int, form: Format) -> Word | None:
+def _read_line(line: str, n_words: int, form: Format) -> Word | None:
     """Read a line of columns; a range or an empty node is checked and gives None."""
-    columns = content.split("\t")
+    columns = line.rstrip("\r\n").split("\t")
     if len(columns) != N_COLUMNS:
         hint = "columns are separated by one tab, never by spaces"
         raise _FormatError(f"{len(columns)} columns where {N_COLUMNS} are needed", hint)
@@ -169,13 +171,21 @@ def _read_line(content: str, n_words: int, form: Format) -> Word | None:
     if word.id != str(n_words + 1):
         _check_special_id(word.id, n_words, form)
         return None
-    if word.head != BLANK and not _NUMBER.fullmatch(word.head):
-        raise _FormatError(f"HEAD is '{word.head[:40]}'", "a HEAD is a number, or _ if unknown")
-    if form == "conllu" and word.deps != BLANK and not _DEPS.fullmatch(word.deps):
+    head = word.head
+    if not (head in _SMALL_NUMBERS or head == BLANK or _NUMBER.fullmatch(head)):
+        raise _FormatError(f"HEAD is '{head[:40]}'", "a HEAD is a number, or _ if unknown")
+    if form == "conllu" and word.deps != BLANK and not _are_deps(word.deps):
         raise _FormatError(
             f"DEPS is '{word.deps[:40]}'", "DEPS are head:label pairs; for CoNLL-X, --input conllx"
         )
     return word
+
+
+def _are_deps(deps: str) -> bool:
+    """Tell whether a value is of the form of DEPS: the usual case, one pair, without a search."""
+    head, _, label = deps.partition(":")
+    is_one_pair = head in _SMALL_NUMBERS and bool(label) and "|" not in label
+    return is_one_pair or _DEPS.fullmatch(deps) is not None
 
 
 def _check_special_id(word_id: str, n_words: int, form: Format) -> None:
@@ -196,6 +206,8 @@ def _check_special_id(word_id: str, n_words: int, form: Format) -> None:
 
 def _check_heads(sentence: Sentence) -> None:
     n_words = len(sentence)
+    if max(map(int, {word.head for word in sentence.words} - {BLANK}), default=0) <= n_words:
+        return
     for position, word in enumerate(sentence.words, 1):
         if word.head != BLANK and int(word.head) > n_words:
             raise DataError(

@@ -78,7 +78,7 @@ def encode(sentence: Sentence, vocab: Vocab) -> Encoded:
         tags[1:] = map(vocab.tags.id_of, tag_of(sentence, vocab.tag_column))
     vectors = [ROOT, *map(vocab.vector_id, forms)] if vocab.vectors.strings else [ROOT] * len(words)
     pieces = [_ROOT_PIECES if vocab.pieces.n_buckets else NO_PIECES]
-    pieces += map(vocab.pieces.ids_of, forms)
+    pieces += vocab.pieces.ids_of_all(forms)
     return Encoded(
         np.array(words, np.int32),
         np.array(tags, np.int32),

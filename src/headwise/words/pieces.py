@@ -2,11 +2,13 @@
 
 `<word>` is cut into all its pieces of one to four characters, and each piece is hashed into one of
 a fixed number of buckets. So a word that training never saw still shares most of its pieces with
-words that it did. Of very long words only both ends are read, which bounds the work.
+words that it did. Of very long words only both ends are read, which bounds the work. Many new words
+are cut together, those of one length side by side.
 """
 
 import zlib
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,11 @@ END_LENGTH = 10
 PAD_PIECE, ROOT_PIECE = 0, 1
 N_PIECE_SPECIALS = 2
 MAX_CACHED = 100_000
+ENOUGH = 16
+"""New words that are worth cutting together."""
+_ALL_ONES = np.uint32(0xFFFFFFFF)
+_STEP = np.array([zlib.crc32(bytes([i]), 0xFFFFFFFF) for i in range(256)], np.uint32) ^ _ALL_ONES
+"""CRC-32 byte by byte: what the lowest byte of the sum so far, mixed with the next one, adds."""
 NO_PIECES = np.zeros(0, np.int32)
 """Of a model that reads no pieces."""
 
@@ -33,10 +40,15 @@ class Memory:
         """Cut a word, or recall it: int32 [k]."""
         found = self.cached.get(form)
         if found is None:
-            if len(self.cached) >= MAX_CACHED:
-                self.cached.clear()
-            found = self.cached[form] = np.array(self._cut(form), np.int32)
+            found = np.array(self._cut(form), np.int32)
+            self.keep(form, found)
         return found
+
+    def keep(self, form: str, ids: NDArray[np.int32]) -> None:
+        """Remember how a word is cut."""
+        if len(self.cached) >= MAX_CACHED:
+            self.cached.clear()
+        self.cached[form] = ids
 
 
 class Pieces:
@@ -53,11 +65,40 @@ class Pieces:
 
     def ids_of(self, form: str) -> NDArray[np.int32]:
         """Give the ids of the pieces of a word: int32 [k], k at least 1 unless there are none."""
+        return self._memory.ids_of(_both_ends(form)) if self.n_buckets else NO_PIECES
+
+    def ids_of_all(self, forms: Sequence[str]) -> list[NDArray[np.int32]]:
+        """Give the same for many words."""
         if not self.n_buckets:
-            return NO_PIECES
-        if len(form) > 2 * END_LENGTH:
-            form = form[:END_LENGTH] + form[-END_LENGTH:]
-        return self._memory.ids_of(form)
+            return [NO_PIECES] * len(forms)
+        read = list(map(_both_ends, forms))
+        new = [form for form in set(read).difference(self._memory.cached) if form.isascii()]
+        if len(new) >= ENOUGH:
+            by_length = defaultdict(list)
+            for form in new:
+                by_length[len(form)].append(form)
+            for some in by_length.values():
+                for form, ids in zip(some, self._cut_together(some), strict=True):
+                    self._memory.keep(form, ids)
+        return list(map(self._memory.ids_of, read))
+
+    def _cut_together(self, forms: Sequence[str]) -> NDArray[np.int32]:
+        """Cut ASCII words of one length as `_cut` does: int32 [words, k].
+
+        The checksum of a piece is that of the piece without its last character, and one step more.
+        """
+        marked = "".join([f"<{form}>" for form in forms]).encode()
+        letters = np.frombuffer(marked, np.uint8).reshape(len(forms), -1)  # [words, length]
+        length = letters.shape[1]
+        sums = np.full(letters.shape, _ALL_ONES)
+        cut = []
+        for n in LENGTHS:
+            last = letters[:, n - 1 :]  # [words, length - n + 1]
+            sums = sums[:, : last.shape[1]]
+            sums = _STEP[(sums ^ last) & 0xFF] ^ (sums >> 8)
+            cut.append(sums[:, 1 : length - 1] if n == 1 else sums)
+        ids = (np.concatenate(cut, axis=1) ^ _ALL_ONES) % np.uint32(self.n_buckets)
+        return ids.astype(np.int32) + N_PIECE_SPECIALS
 
     def _cut(self, form: str) -> list[int]:
         marked = f"<{form}>"
@@ -74,3 +115,7 @@ class Pieces:
         single = cut[1 : len(marked) - 1]  # the marks alone say nothing
         rest = cut[len(marked) :]
         return [piece % n_buckets + N_PIECE_SPECIALS for piece in (*single, *rest)]
+
+
+def _both_ends(form: str) -> str:
+    return form if len(form) <= 2 * END_LENGTH else form[:END_LENGTH] + form[-END_LENGTH:]

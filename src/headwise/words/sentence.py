@@ -112,14 +112,16 @@ class Sentence:
             self.rows, self.words, upos, xpos, parse.heads, parse.labels, strict=True
         ):
             number, form, lemma, _, _, feats, _, _, deps, misc = word
-            changed = Word(number, form, lemma, tag, fine_tag, feats, str(head), label, deps, misc)
-            words.append(changed)
-            lines[row] = "\t".join(changed) + line_end(lines[row])
+            columns = (number, form, lemma, tag, fine_tag, feats, str(head), label, deps, misc)
+            words.append(Word._make(columns))
+            lines[row] = "\t".join(columns) + line_end(lines[row])
         return Sentence(tuple(words), tuple(lines), self.rows, self.source, self.first_line)
 
 
 def line_end(line: str) -> str:
     r"""Give the line end of a line: `\n`, `\r\n` or nothing at the end of a file."""
+    if line[-1:] == "\n" and line[-2:-1] != "\r":
+        return "\n"
     return line[len(line.rstrip("\r\n")) :]
 
 
