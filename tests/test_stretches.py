@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from headwise import load, sentence_from_words
 from headwise.parser import Parser
 from headwise.stretches import MEMORY_BUDGET, PAIR_BYTES, WORD_BYTES, cut, join, longest_within
-from headwise.trees.tree import is_tree, roots
+from headwise.trees.tree import is_tree, n_roots
 from headwise.words.sentence import Parse, Sentence
 
 
@@ -75,7 +75,7 @@ def test_one_long_sentence_among_short_ones(parser: Parser, threads: int) -> Non
         assert parse is not None
         heads = np.array([0, *parse.heads], np.int32)
         assert len(parse.upos) == len(parse.labels) == len(item)
-        assert not len(item) or (is_tree(heads) and len(roots(heads)) == 1)
+        assert not len(item) or (is_tree(heads) and n_roots(heads) == 1)
     assert done[0][1] == done[2][1] == done[5][1]
     (alone,) = parser.parse([long])
     assert done[1][1] == alone

@@ -77,7 +77,8 @@ def measure_all(systems: list[System], sources: dict[str, Path], rounds: int) ->
                 runs[i].append(shown)
                 told = f"{shown['words'] / shown['seconds']:,.0f} words/s, "
                 told += f"{shown['words'] / shown['cpu']:,.0f} words/CPU s"
-                what = f"{number + 1}: {system.name}, {system.what}, {system.threads}"
+                shares = f"{system.threads} x {system.processes}"
+                what = f"{number + 1}: {system.name}, {system.what}, {shares}"
                 print(f"{what}: {told}", file=sys.stderr, flush=True)
     return [_row(system, runs[i]) for i, system in enumerate(systems)]
 
@@ -87,6 +88,7 @@ def _row(system: System, runs: list[Row]) -> Row:
         "name": system.name,
         "what": system.what,
         "threads": system.threads,
+        "processes": system.processes,
         "words": statistics.median(one["words"] / one["seconds"] for one in runs),
         "cpu_words": statistics.median(one["words"] / one["cpu"] for one in runs),
         "best": max(one["words"] / one["seconds"] for one in runs),

@@ -1,6 +1,6 @@
 """Parse a file with headwise and say how long it took: the counterpart of `peers.run_*`.
 
-python -m bench.speed.own MODEL THREADS IN OUT conllu|text
+python -m bench.speed.own MODEL THREADS PROCESSES IN OUT conllu|text
 """
 
 import json
@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from headwise.text.read import Input
 
 
-def run(model: str, threads: int, source: Path, target: Path, what: "Input") -> dict[str, float]:
-    """Parse from file to file, as the command line does."""
+def run(
+    model: str, shares: tuple[int, int], source: Path, target: Path, what: "Input"
+) -> dict[str, float]:
+    """Parse from file to file, as the command line does, by so many threads or processes."""
+    threads, processes = shares
 
     def load() -> "Parser":
         import headwise
@@ -36,9 +39,23 @@ def run(model: str, threads: int, source: Path, target: Path, what: "Input") -> 
                 stream.write(as_bytes(item))
         return n_words
 
-    return timed_run(load, parse)
+    def parse_in_several(parser: "Parser") -> int:
+        from headwise.cli.output import screen_of
+        from headwise.cli.share import Job, parse_in_processes
+        from headwise.text.read import open_any
+
+        n_words = 0
+        job = Job(parser, "raise", "conllu", screen_of(str(target)))
+        with target.open("wb") as stream, open_any(source, what) as opened:
+            for done in parse_in_processes(job, opened, processes):
+                n_words += done.counts.n_words
+                stream.write(done.data)
+        return n_words
+
+    return timed_run(load, parse if processes == 1 else parse_in_several)
 
 
 if __name__ == "__main__":
-    name, n_threads, source, target, what = sys.argv[1:6]
-    print(json.dumps(run(name, int(n_threads), Path(source), Path(target), what)))  # type: ignore[arg-type]
+    name, n_threads, n_processes, source, target, what = sys.argv[1:7]
+    shares = (int(n_threads), int(n_processes))
+    print(json.dumps(run(name, shares, Path(source), Path(target), what)))  # type: ignore[arg-type]

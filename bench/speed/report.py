@@ -12,21 +12,29 @@ FROM = {"conllu": "gold tokens", "text": "raw text"}
 def table(rows: list[Row]) -> str:
     """Write a row for each system; times are those of headwise en on one thread, same input."""
     lines = [
-        "| | from | threads | words/s | words/CPU s | en is ... times as fast | load, s | peak MiB "
+        "| | from | on | words/s | words/CPU s | en is ... times as fast | load, s | peak MiB "
         "| installed, MB |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
-        base = next(
-            (one for one in rows if one["threads"] == 1 and one["what"] == row["what"]), row
-        )
-        by = "cpu_words" if row["threads"] == 1 else "words"
+        base = next((one for one in rows if _is_alone(one) and one["what"] == row["what"]), row)
+        by = "cpu_words" if _is_alone(row) else "words"
         lines.append(
-            f"| {row['name']} | {FROM[row['what']]} | {row['threads']} | {row['words']:,.0f} "
+            f"| {row['name']} | {FROM[row['what']]} | {_shares(row)} | {row['words']:,.0f} "
             f"| {row['cpu_words']:,.0f} | {base[by] / row[by]:.2f} | {row['load']:.2f} "
             f"| {row['peak']:.0f} | {row['size']:.0f} |"
         )
     return "\n".join(lines)
+
+
+def _is_alone(row: Row) -> bool:
+    return bool(row["threads"] == row["processes"] == 1)
+
+
+def _shares(row: Row) -> str:
+    if row["processes"] > 1:
+        return f"{row['processes']} processes"
+    return "1 thread" if row["threads"] == 1 else f"{row['threads']} threads"
 
 
 def stage_table(stages: dict[str, dict[str, float]]) -> str:
@@ -51,7 +59,7 @@ def plot(rows: list[Row], out: Path) -> None:
     canvas = Figure(figsize=(8, 4.2), layout="constrained")
     panels = canvas.subplots(1, 2)
     for panel, what in zip(panels, FROM, strict=True):
-        own = [row for row in rows if row["what"] == what and row["threads"] == 1][::-1]
+        own = [row for row in rows if row["what"] == what and _is_alone(row)][::-1]
         colours = ["#D55E00" if row["name"].startswith("headwise") else "#0072B2" for row in own]
         bars = panel.barh([row["name"] for row in own], [row["words"] for row in own])
         for bar, colour in zip(bars, colours, strict=True):

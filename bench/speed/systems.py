@@ -26,6 +26,7 @@ class System:
     what: str
     command: tuple[str, ...]
     threads: int = 1
+    processes: int = 1
     folder: Path = field(default_factory=Path)
     """Where it is installed, to measure its size."""
 
@@ -56,23 +57,26 @@ def peer(name: str, envs: Path, what: str, threads: int = 1) -> System:
         "run",
         str(envs / f"{name}-model"),
     )
-    return System(shown, what, command, threads, envs / name)
+    return System(shown, what, command, threads, folder=envs / name)
 
 
-def ours(shown: str, model: str, what: str, threads: int = 1) -> System:
-    """Describe a model of ours, in the environment that runs the bench."""
-    command = (sys.executable, "-m", "bench.speed.own", model, str(threads))
-    return System(shown, what, command, threads)
+def ours(shown: str, model: str, what: str) -> list[System]:
+    """Describe a model of ours, in the environment that runs the bench, on one core and on two."""
+    command = (sys.executable, "-m", "bench.speed.own", model)
+    return [
+        System(shown, what, (*command, str(threads), str(processes)), threads, processes)
+        for threads, processes in ((1, 1), (2, 1), (1, 2))
+    ]
 
 
 def all_systems(envs: Path, names: list[str], model: str) -> list[System]:
     """List the rows, ours first."""
     paper = str(envs / "paper")
-    rows = [ours("headwise en", model, "conllu", threads) for threads in (1, 2)]
+    rows = ours("headwise en", model, "conllu")
     if (envs / "paper" / "model").exists():
-        rows += [ours("headwise, paper's sizes", paper, "conllu", threads) for threads in (1, 2)]
+        rows += ours("headwise, paper's sizes", paper, "conllu")
     rows += [peer(name, envs, "conllu") for name in names]
-    rows += [ours("headwise en", model, "text", threads) for threads in (1, 2)]
+    rows += ours("headwise en", model, "text")
     rows += [peer(name, envs, "text") for name in names if name in ("udpipe", "spacy")]
     return rows
 

@@ -11,6 +11,7 @@ threads. Streams stay streams: no more than a few chunks of sentences are in mem
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from threading import Lock
 
 import numpy as np
@@ -63,7 +64,15 @@ class Parser:
         self.keep_tags = keep_tags
         self.segmenter = segmenter
         self.memory_budget = MEMORY_BUDGET
-        self._long_ones = Lock()
+        self._n_processes = 1
+        self._long_ones: AbstractContextManager[object] = Lock()
+
+    def share_budget(self, n_processes: int, lock: AbstractContextManager[object]) -> None:
+        """Be one of so many processes, to be forked from this one, that share the memory budget.
+
+        Of their long sentences, one is parsed at a time: by whoever has the lock.
+        """
+        self._n_processes, self._long_ones = n_processes, lock
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """Select heads, repair what is not a tree, and label the arcs."""
@@ -72,7 +81,8 @@ class Parser:
 
     def _longest(self, threads: int) -> int:
         """Give the length up to which each of so many threads may parse what it likes."""
-        return longest_within(self.memory_budget // 2 // max(1, threads), self.decode.decoder)
+        n_shares = max(1, threads) * self._n_processes
+        return longest_within(self.memory_budget // 2 // n_shares, self.decode.decoder)
 
     def _parse_within(self, sentences: Sequence[Sentence], longest: int) -> list[Parse]:
         """Parse sentences, those of more than `longest` words when no other thread does."""
@@ -84,7 +94,7 @@ class Parser:
     def _parse_long(self, sentence: Sentence) -> Parse:
         """Parse one sentence, in stretches if need be, of which one at a time takes memory."""
         require_tags(sentence, self.vocab)
-        limit = self._longest(1)
+        limit = longest_within(self.memory_budget // 2, self.decode.decoder)
         parts = cut(sentence, limit) if len(sentence) > limit else [sentence]
         parses = [self._parse_all([part])[0][0] for part in parts]
         known = self.vocab.labels.strings

@@ -2,23 +2,24 @@
 
 import os
 import re
-import time
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import click
 
 from headwise import load
 from headwise.cli.choices import check_tags, chosen_decode, how_to_parse
-from headwise.cli.output import Annotated, OutputFormat, Screen, screen_of, written
-from headwise.cli.terminal import ProgressLine, examples
+from headwise.cli.output import OutputFormat, Screen, screen_of, written
+from headwise.cli.share import Job, check_processes, parse_in_processes
+from headwise.cli.tally import Tally
+from headwise.cli.terminal import examples
 from headwise.config import Decoder
-from headwise.errors import ConfigError, DataError, plural
+from headwise.errors import ConfigError, DataError
 from headwise.model.bundle import find_model, load_bundle
 from headwise.model.scorer import Precision
-from headwise.parser import DEFAULT_MODEL, Parser
+from headwise.parser import DEFAULT_MODEL
 from headwise.stretches import MEMORY_BUDGET, SMALLEST_BUDGET
-from headwise.text.read import Input, read_any, read_text, why_no_text
+from headwise.text.read import Input, open_any, read_any, read_text, why_no_text
 from headwise.words.conllu import Malformed, OnError
 from headwise.words.files import open_target
 from headwise.words.sentence import Sentence
@@ -39,7 +40,7 @@ FILE_NAME = re.compile(
     epilog=examples(
         'headwise parse "Kids love candy."',
         "headwise parse book.txt -o book.conllu",
-        "xzcat test.conllu.xz | headwise parse --model runs/ewt --threads 2 > parsed.conllu",
+        "xzcat test.conllu.xz | headwise parse --model runs/ewt --processes 2 > parsed.conllu",
         "headwise parse --input tokens --format json sentences.txt",
     ),
 )
@@ -85,6 +86,13 @@ FILE_NAME = re.compile(
     help="The output does not depend on it.",
 )
 @click.option(
+    "--processes",
+    type=click.IntRange(1, 256),
+    default=1,
+    show_default=True,
+    help="The same by processes, which share the model; on long input they do more than threads.",
+)
+@click.option(
     "--memory-budget",
     type=click.IntRange(SMALLEST_BUDGET >> 20),
     default=MEMORY_BUDGET >> 20,
@@ -110,6 +118,7 @@ def parse(
     keep_tags: bool | None,
     treebank: str,
     threads: int,
+    processes: int,
     memory_budget: int,
     decoder: Decoder | None,
     single_root: bool | None,
@@ -125,30 +134,67 @@ def parse(
     """
     screen = screen_of(output)
     chosen = _choose_format(out_form or _format_of(output), form, screen)
+    check_processes(processes, chosen, device)
     bundles = [load_bundle(find_model(model)) for model in models]
     for bundle, model in zip(bundles, models, strict=True):
         check_tags(bundle, model, keep_tags)
-    decode = chosen_decode(bundles[0], decoder, single_root)
     parser = load(
         bundles,
         device=device,
         precision=precision,
-        decode=decode,
+        decode=chosen_decode(bundles[0], decoder, single_root),
         keep_tags=bool(keep_tags),
         treebank=treebank,
         memory_budget=memory_budget << 20,
     )
-    items = _read(source, form, parser, on_error)
-    stream_through(parser.annotate(items, threads, on_error), output, chosen, screen, quiet)
+    job = Job(parser, on_error, chosen, screen)
+    _stream_through(job, _Source(source, form, threads, processes), output, quiet)
 
 
-def _read(
-    source: str, form: Input, parser: Parser, on_error: OnError
-) -> Iterator[Sentence | Malformed]:
+class _Source(NamedTuple):
+    """What is parsed, and by how many."""
+
+    source: str
+    form: Input
+    threads: int
+    processes: int
+
+
+def _stream_through(job: Job, given: _Source, output: str, quiet: bool) -> None:
+    """Parse and write, and say how it went."""
+    # On a terminal, progress would stand among the output.
+    tally = Tally(show_progress=not quiet and not job.screen.is_terminal)
+    with open_target(output) as stream:
+        for data in _parsed(job, given, tally):
+            stream.write(data)
+    tally.end()
+    if not quiet and not (job.out_form == "tree" and job.screen.is_terminal):
+        tally.summarise()
+
+
+def _parsed(job: Job, given: _Source, tally: Tally) -> Iterator[bytes]:
+    """Parse and write, shared out over threads or processes."""
+    source, form, threads, processes = given
+    if processes == 1 or not _is_file(source):
+        items = job.parser.annotate(_read(source, form, job), threads, job.on_error)
+        yield from written(tally.count(items), job.out_form, job.screen)
+        return
+    with open_any(source, form, why_no_text(job.parser.vocab.reads)) as opened:
+        for done in parse_in_processes(job, opened, processes):
+            tally.add(done.counts)
+            yield done.data
+
+
+def _is_file(source: str) -> bool:
+    return source == "-" or os.path.exists(source)
+
+
+def _read(source: str, form: Input, job: Job) -> Iterator[Sentence | Malformed]:
     """Open a file, or take a string that names none as text."""
+    parser = job.parser
     no_text = why_no_text(parser.vocab.reads)
-    if source == "-" or os.path.exists(source):
-        return read_any(source, form, parser.segmenter, on_error, no_text)
+    if _is_file(source):
+        return read_any(source, form, parser.segmenter, job.on_error, no_text)
     if form in ("conllu", "conllx") or FILE_NAME.fullmatch(source):
         hint = "is the path right? (if it is text: use stdin)"
         raise DataError("No such file or directory", source, hint=hint)
@@ -172,50 +218,3 @@ def _choose_format(asked: OutputFormat | None, form: Input, screen: Screen) -> O
     if asked or screen.is_terminal:
         return asked or "tree"
     return "conllx" if form == "conllx" else "conllu"
-
-
-def stream_through(
-    items: Iterable[Annotated], output: str, form: OutputFormat, screen: Screen, quiet: bool
-) -> None:
-    """Write a stream of parses and say how it went."""
-    tally = _Tally()
-    show_progress = not quiet and not screen.is_terminal  # or it would stand among the output
-    with open_target(output) as stream:
-        for data in written(tally.count(items, show_progress), form, screen):
-            stream.write(data)
-    if not quiet and not (form == "tree" and screen.is_terminal):
-        tally.summarise()
-
-
-class _Tally:
-    """Counts what passes, and shows it while it does."""
-
-    def __init__(self) -> None:
-        self._progress = ProgressLine()
-        self._ways: Counter[str] = Counter()
-        self._n_words, self._started = 0, time.monotonic()
-
-    def count(self, items: Iterable[Annotated], show_progress: bool) -> Iterator[Annotated]:
-        """Let items through."""
-        for item, parse in items:
-            if isinstance(item, Malformed):
-                self._progress.clear()
-                click.echo(f"headwise: passed through unparsed: {item.error}", err=True)
-                self._ways["unparsed"] += 1
-            elif parse is not None and len(item):
-                self._ways[parse.how] += 1
-                self._n_words += len(item)
-            if show_progress:
-                self._progress.show(self._speed())
-            yield item, parse
-        self._progress.clear()
-
-    def summarise(self) -> None:
-        """Say how it went, on stderr."""
-        how = ", ".join(f"{count:,} {way}" for way, count in self._ways.most_common())
-        click.echo(f"{self._speed()}{'; ' if how else ''}{how}", err=True)
-
-    def _speed(self) -> str:
-        rate = self._n_words / max(time.monotonic() - self._started, 1e-9)
-        counts = f"{plural(self._ways.total(), 'sentence')}, {plural(self._n_words, 'word')}"
-        return f"{counts}, {rate:,.0f} words/s"

@@ -8,6 +8,8 @@ otherwise.
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, cast
 
@@ -41,6 +43,34 @@ def read_any(
 
     Where only treebanks will do, `no_text` says why: it is raised if this turns out to be text.
     """
+    with open_any(source, form, no_text) as opened:
+        if opened.form in ("conllu", "conllx"):
+            yield from read_stream(opened.stream, opened.name, opened.form, on_error)
+        else:
+            yield from read_text(opened.text(), opened.form, segmenter, opened.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What is to be read: unpacked, with its name for messages, and the form it turned out to have.
+
+    That is never `auto`.
+    """
+
+    stream: BinaryIO
+    name: str
+    form: Input
+
+    def text(self) -> Iterator[str]:
+        """Read it as text, in chunks."""
+        return decode_utf8(iter(lambda: self.stream.read(CHUNK_BYTES), b""), self.name)
+
+
+@contextmanager
+def open_any(
+    source: str | Path | BinaryIO, form: Input, no_text: HeadwiseError | None = None
+) -> Iterator[Opened]:
+    """Open a path, `-` (stdin) or a stream, and find out what it is; `no_text` as in `read_any`."""
     with open_source(source) as (opened, name):
         stream = opened
         if form == "auto" and _NAME.fullmatch(name):
@@ -49,12 +79,9 @@ def read_any(
             start = _read_start(opened)
             form = "conllu" if is_conllu(start) else "text"
             stream = cast(BinaryIO, io.BufferedReader(_Rejoined(start, opened), CHUNK_BYTES))
-        if form in ("conllu", "conllx"):
-            yield from read_stream(stream, name, form, on_error)
-        elif no_text is not None:
+        if form not in ("conllu", "conllx") and no_text is not None:
             raise no_text
-        else:
-            yield from read_text(_chunks(stream, name), form, segmenter, name)
+        yield Opened(stream, name, form)
 
 
 def read_text(
@@ -107,10 +134,6 @@ class _Rejoined(io.RawIOBase):
         data = self._start.read(len(room)) or self._rest.read(len(room))
         room[: len(data)] = data
         return len(data)
-
-
-def _chunks(stream: BinaryIO, name: str) -> Iterator[str]:
-    return decode_utf8(iter(lambda: stream.read(CHUNK_BYTES), b""), name)
 
 
 def why_no_text(reads: Sequence[str]) -> ModelError | None:

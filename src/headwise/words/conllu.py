@@ -52,12 +52,15 @@ def read_conllu(
 
 
 def read_stream(
-    stream: BinaryIO, name: str, form: Format, on_error: OnError
+    stream: BinaryIO, name: str, form: Format, on_error: OnError, first_line: int = 1
 ) -> Iterator[Sentence | Malformed]:
-    """Read sentences from a stream that is open and unpacked; `name` is for messages."""
-    for first_line, block in _blocks(stream, name):
+    """Read sentences from a stream that is open and unpacked.
+
+    `name`, and `first_line` where the stream is a part of a file, are for messages.
+    """
+    for line, block in blocks(stream, name, first_line):
         try:
-            yield _read_block(block, name, first_line, form)
+            yield _read_block(block, name, line, form)
         except DataError as error:
             if on_error == "raise":
                 raise
@@ -82,13 +85,14 @@ def as_bytes(item: Sentence | Malformed) -> bytes:
     return item.data if isinstance(item, Malformed) else item.text.encode("utf-8")
 
 
-def _blocks(stream: BinaryIO, name: str) -> Iterator[tuple[int, list[bytes]]]:
-    """Cut a stream after each blank line; blank lines without a sentence stay with the one before.
+def blocks(stream: BinaryIO, name: str, first_line: int = 1) -> Iterator[tuple[int, list[bytes]]]:
+    """Cut a stream after each blank line: the lines of a sentence, and the number of the first.
 
-    Blank lines at the very start are a block of their own, so that they can be written again.
+    Blank lines without a sentence stay with the one before. At the very start they are a block of
+    their own, so that they can be written again.
     """
     block: list[bytes] = []
-    size, line, first_line, ended = 0, 0, 1, False
+    size, line, ended = 0, first_line - 1, False
     while raw := stream.readline(MAX_SENTENCE_BYTES + 1):
         line += 1
         is_blank = _is_blank(raw)

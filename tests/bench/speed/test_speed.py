@@ -54,8 +54,12 @@ def test_own_parser_goes_through_all_steps(what: str, full_run: Path, tmp_path: 
     data = SAMPLE.read_bytes() if what == "conllu" else b"Kids love candy. So do I."
     source = tmp_path / "in"
     source.write_bytes(data)
-    found = run(str(full_run), 2, source, tmp_path / "out", what)  # type: ignore[arg-type]
-    assert found["words"] > 5
+    written = []
+    for shares in ((2, 1), (1, 2)):
+        found = run(str(full_run), shares, source, tmp_path / "out", what)  # type: ignore[arg-type]
+        assert found["words"] > 5
+        written.append((tmp_path / "out").read_bytes())
+    assert written[0] == written[1]
     steps = measure(str(full_run), data, what)  # type: ignore[arg-type]
     assert set(steps) == set(ORDER)
     read = "read" if what == "conllu" else "segment"
@@ -65,12 +69,14 @@ def test_own_parser_goes_through_all_steps(what: str, full_run: Path, tmp_path: 
 @pytest.fixture
 def rows() -> list[Row]:
     own: Row = {"name": "headwise en", "what": "conllu", "threads": 1, "words": 2000.0}
-    own |= {"cpu_words": 2000.0, "load": 0.5, "peak": 100.0, "size": 150.0}
-    return [own, own | {"name": "other", "words": 500.0, "cpu_words": 500.0}]
+    own |= {"processes": 1, "cpu_words": 2000.0, "load": 0.5, "peak": 100.0, "size": 150.0}
+    several = own | {"processes": 2, "words": 3000.0}
+    return [own, several, own | {"name": "other", "words": 500.0, "cpu_words": 500.0}]
 
 
 def test_tables(rows: list[Row]) -> None:
-    assert "| other | gold tokens | 1 | 500 | 500 | 4.00 | 0.50 | 100 | 150 |" in table(rows)
+    assert "| other | gold tokens | 1 thread | 500 | 500 | 4.00 | 0.50 | 100 | 150 |" in table(rows)
+    assert "| headwise en | gold tokens | 2 processes | 3,000 | 2,000 | 0.67 |" in table(rows)
     told = stage_table({"en": dict.fromkeys(ORDER, 1.0)})
     assert "| sum | 9.0 (100%) |" in told
 

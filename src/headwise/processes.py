@@ -1,0 +1,138 @@
+"""Work that several processes share, in order: bytes in, bytes out.
+
+Python runs one thread at a time, so threads wait for each other wherever no library is at work.
+Processes do not. They are forked from one that has loaded what they need, and share its memory as
+long as nobody writes to it; between them go bytes and nothing else.
+
+    parent -> child   an item, or its end
+    child -> parent   what `work` makes of it, or why it could not, as JSON
+"""
+
+import multiprocessing
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from queue import SimpleQueue
+
+import msgspec
+
+from headwise.errors import ConfigError, HeadwiseError
+
+Work = Callable[[bytes], bytes]
+DONE, FAILED = b"+", b"-"
+SECONDS_TO_END = 5.0
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """What went wrong in a child, in the words of a `HeadwiseError`."""
+
+    what: str
+    hint: str | None = None
+
+
+def require_fork() -> None:
+    """Refuse a system on which processes cannot share what was loaded."""
+    if not hasattr(os, "fork"):
+        raise ConfigError("--processes: this system cannot fork", "use --threads")
+
+
+def map_in_processes(work: Work, items: Iterable[bytes], n_processes: int) -> Iterator[bytes]:
+    """Do `work` on each item in one of so many processes; the answers come in the order of items.
+
+    No more than a few items are on their way at a time. A process that dies ends it all with an
+    error, and so does an error of the work, at its place in the order.
+    """
+    with ExitStack() as stack:
+        children = _fork(work, n_processes, stack)
+        idle: SimpleQueue[_Child] = SimpleQueue()
+        for child in children:
+            idle.put(child)
+
+        def ask(item: bytes) -> bytes:
+            child = idle.get()
+            try:
+                return child.ask(item)
+            finally:
+                idle.put(child)
+
+        pool = stack.enter_context(ThreadPoolExecutor(n_processes))
+        pending: deque[Future[bytes]] = deque()
+        try:
+            for item in items:
+                pending.append(pool.submit(ask, item))
+                if len(pending) > 2 * n_processes:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+        except BaseException:
+            for child in children:  # whoever waits for one is woken
+                child.stop()
+            raise
+
+
+class _Child:
+    """The parent's side of a process."""
+
+    def __init__(self, process: BaseProcess, connection: Connection) -> None:
+        self._process, self._connection = process, connection
+
+    def ask(self, item: bytes) -> bytes:
+        """Have one item done."""
+        try:
+            self._connection.send_bytes(item)
+            answer = self._connection.recv_bytes()
+        except (EOFError, OSError):
+            self._process.join(SECONDS_TO_END)
+            code = self._process.exitcode
+            what = f"one of the processes ended before its work, with code {code}"
+            raise HeadwiseError(what, "is there memory enough? try fewer --processes") from None
+        if answer.startswith(DONE):
+            return answer.removeprefix(DONE)
+        failure = msgspec.json.decode(answer.removeprefix(FAILED), type=Failure)
+        raise HeadwiseError(failure.what, failure.hint)
+
+    def stop(self) -> None:
+        """End the process, whatever it is at."""
+        self._process.terminate()
+
+    def end(self) -> None:
+        """Let go of the process, which then ends by itself."""
+        self._connection.close()
+        self._process.join(SECONDS_TO_END)
+
+
+def _fork(work: Work, n_processes: int, stack: ExitStack) -> list[_Child]:
+    """Start the processes, before there is any other thread."""
+    context = multiprocessing.get_context("fork")
+    children: list[_Child] = []
+    ours: list[Connection] = []
+    for _ in range(n_processes):
+        here, there = context.Pipe()
+        ours.append(here)
+        process = context.Process(target=_serve, args=(work, there, tuple(ours)), daemon=True)
+        process.start()
+        there.close()
+        child = _Child(process, here)
+        stack.callback(child.end)
+        children.append(child)
+    return children
+
+
+def _serve(work: Work, connection: Connection, not_ours: tuple[Connection, ...]) -> None:
+    """Be the child: answer until the parent lets go."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+    for other in not_ours:
+        other.close()  # or nobody would see that the parent is gone
+    with suppress(EOFError, OSError):
+        while True:
+            item = connection.recv_bytes()
+            try:
+                answer = DONE + work(item)
+            except HeadwiseError as error:
+                answer = FAILED + msgspec.json.encode(Failure(error.what, error.hint))
+            connection.send_bytes(answer)

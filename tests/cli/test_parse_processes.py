@@ -1,0 +1,95 @@
+"""`headwise parse --processes`: the same output, the same messages, from several processes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SAMPLE = Path(__file__).parent.parent / "fixtures" / "ewt-dev-100.conllu"
+CONLLX = SAMPLE.with_name("hand-made.conllx")
+
+
+def parse(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "headwise", "parse", *map(str, arguments)]
+    return subprocess.run(command, input=stdin, capture_output=True, check=False)
+
+
+def both(*arguments: object, stdin: bytes = b"") -> list[subprocess.CompletedProcess[bytes]]:
+    """Run with one process and with three."""
+    return [parse(*arguments, "--processes", n, stdin=stdin) for n in (1, 3)]
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a file of several chunks."""
+    path = tmp_path_factory.mktemp("many") / "many.conllu"
+    path.write_bytes(SAMPLE.read_bytes() * 6)
+    return path
+
+
+@pytest.mark.parametrize("form", ["conllu", "json"])
+def test_the_output_is_that_of_one_process(many: Path, form: str) -> None:
+    one, three = both("--format", form, many)
+    assert one.returncode == three.returncode == 0
+    assert one.stdout == three.stdout
+    counts = [done.stderr.decode().split(" words/s; ")[1] for done in (one, three)]
+    assert counts[0] == counts[1]
+    assert b"600 sentences" in three.stderr
+
+
+def test_text_is_the_same_from_stdin() -> None:
+    text = b"Kids love candy. So do I.\n\nEvery word selects its head.\n" * 200
+    one, three = both("--quiet", "--format", "conllu", stdin=text)
+    assert one.returncode == 0
+    assert one.stdout == three.stdout
+    assert three.stdout.count(b"# text = So do I.\n") == 200
+
+
+def test_text_as_an_argument_needs_no_processes() -> None:
+    one, three = both("--quiet", "--format", "json", "Kids love candy.")
+    assert one.stdout == three.stdout != b""
+
+
+def test_conllx_stays_conllx() -> None:
+    one, three = both("--quiet", "--input", "conllx", CONLLX)
+    assert (one.returncode, one.stdout) == (three.returncode, three.stdout)
+
+
+def test_what_is_malformed_is_reported_by_its_line_in_the_file(many: Path, tmp_path: Path) -> None:
+    lines = many.read_bytes().splitlines(keepends=True)
+    row = max(i for i, line in enumerate(lines) if line.startswith(b"1\t"))
+    lines[row] = b"1\tbroken\n"
+    broken = tmp_path / "broken.conllu"
+    broken.write_bytes(b"".join(lines))
+    place = f"{broken}:{row + 1}: 2 columns where 10 are needed"
+    for done in both(broken):
+        assert done.returncode == 1
+        assert place in done.stderr.decode()
+    one, three = both(broken, "--on-error", "skip")
+    assert one.stdout == three.stdout
+    assert f"passed through unparsed: {place}" in three.stderr.decode()
+    assert b"1 unparsed" in three.stderr
+
+
+def test_a_long_sentence_is_cut_as_by_one_process(many: Path) -> None:
+    words = b"".join(b"%d\tword%d\t_\t_\t_\t_\t_\t_\t_\t_\n" % (i, i % 50) for i in range(1, 1800))
+    data = SAMPLE.read_bytes() + words + b"\n" + SAMPLE.read_bytes()
+    one, three = both("--quiet", "--input", "conllu", "--memory-budget", 64, stdin=data)
+    assert one.returncode == 0, one.stderr
+    assert one.stdout == three.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["--format", "svg"], "not with --format svg"),
+        (["--format", "tree"], "not with --format tree"),
+        (["--device", "cuda"], "not with --device cuda"),
+    ],
+)
+def test_what_one_process_must_do_is_refused(arguments: list[str], what: str) -> None:
+    done = parse("--processes", 2, *arguments, SAMPLE)
+    assert done.returncode == 1
+    assert f"headwise: --processes: {what}" in done.stderr.decode()
+    assert done.stdout == b""
