@@ -157,6 +157,27 @@ def end_to_end(model: Path, device: str, data: bytes, n_processes: int, n_words:
     return n_processes * n_words / seconds
 
 
+class Figures:
+    """What was measured so far; whoever is cut off keeps it."""
+
+    def __init__(self, path: Path | None) -> None:
+        """Write into `path` where there is one."""
+        self._path = path
+        self._all: dict[str, object] = {}
+
+    def keep(self, **figures: object) -> None:
+        """Add figures and say so."""
+        self._all |= figures
+        print(", ".join(figures), file=sys.stderr, flush=True)
+        if self._path:
+            self._path.write_text(json.dumps(self._all, indent=1) + "\n", encoding="utf-8")
+
+    def show(self) -> None:
+        """Print them all."""
+        self.keep()
+        print(json.dumps(self._all, indent=1))
+
+
 def main() -> None:
     """Print the figures."""
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
@@ -170,27 +191,24 @@ def main() -> None:
     options.add_argument("--json", type=Path)
     given = options.parse_args()
     device = pick_device(given.device)
-    figures: dict[str, object] = {"machine": describe_device(device), "command": sys.argv[1:]}
     idle: dict[str, float] = {}
+    figures = Figures(given.json)
+    figures.keep(machine=describe_device(device), command=sys.argv[1:], idle=idle)
     with tempfile.TemporaryDirectory() as folder:
         with watching(device, idle, "training"):
-            figures["training"] = train(given, device, Path(folder))
+            figures.keep(training=train(given, device, Path(folder)))
         if device.type == "cuda":
-            figures["pair_memory_mib"] = pair_memory(device)
+            figures.keep(pair_memory_mib=pair_memory(device))
         model = given.model or Path(folder) / "model"
         sentences = list(headwise.read_sentences(str(given.data / "test.conllu.xz")))
         n_words = sum(map(len, sentences))
         data = b"".join(map(as_bytes, sentences))
-        figures["network_words_per_second"] = network_alone(model, sentences, device)
+        figures.keep(network_words_per_second=network_alone(model, sentences, device))
         for n in given.processes:
             with watching(device, idle, f"parsing, {n} processes"):
                 speed = end_to_end(model, given.device, data, n, n_words)
-            figures[f"end_to_end_words_per_second_{n}"] = speed
-    figures["idle"] = idle
-    text = json.dumps(figures, indent=1)
-    print(text)
-    if given.json:
-        given.json.write_text(text + "\n", encoding="utf-8")
+            figures.keep(**{f"end_to_end_words_per_second_{n}": speed})
+    figures.show()
 
 
 if __name__ == "__main__":
