@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from headwise.errors import ConfigError, DataError, HeadwiseError
-from headwise.processes import map_in_processes, require_fork
+from headwise.processes import Turn, map_in_processes, require_fork
 
 
 def double(item: bytes) -> bytes:
@@ -35,6 +35,12 @@ def wait_for_ever(item: bytes) -> bytes:
     if item == b"wait":
         time.sleep(600)
     return refuse_b(item)
+
+
+def break_at_b(item: bytes) -> bytes:
+    if item == b"b":
+        raise OSError("not of the pipe")
+    return item
 
 
 def nobody_is_left() -> bool:
@@ -85,6 +91,76 @@ def test_a_process_that_dies_is_an_error_and_no_wait() -> None:
     with pytest.raises(HeadwiseError, match="ended before its work, with code -9"):
         list(answers)
     assert nobody_is_left()
+
+
+def test_an_error_of_the_items_comes_after_all_answers() -> None:
+    def items() -> Iterator[bytes]:
+        yield from (b"1", b"2", b"3")
+        raise EOFError("damaged")
+
+    answers = map_in_processes(double, items(), 2)
+    assert [next(answers) for _ in range(3)] == [b"11", b"22", b"33"]
+    with pytest.raises(EOFError, match="damaged"):
+        next(answers)
+    assert nobody_is_left()
+
+
+def test_a_mistake_of_the_work_is_shown_and_no_end_of_the_pipe(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(HeadwiseError, match=r"with code 1\Z"):
+        list(map_in_processes(break_at_b, [b"a", b"b"], 1))
+    assert "OSError: not of the pipe" in capfd.readouterr().err
+
+
+def test_a_message_that_is_no_unicode_arrives() -> None:
+    def refuse(item: bytes) -> bytes:
+        raise DataError(item.decode(), "bad\udcff.conllu", 7, "\udcff")
+
+    with pytest.raises(HeadwiseError, match=r"bad\\udcff.conllu:7: x\nhint: \\udcff"):
+        list(map_in_processes(refuse, [b"x"], 2))
+
+
+def test_a_turn_is_one_at_a_time_and_ends_with_its_holder() -> None:
+    turn = Turn()
+    begun, counted = multiprocessing.get_context("fork").Pipe()
+
+    def work(item: bytes) -> bytes:
+        with turn:
+            begun.send_bytes(item)
+            if item == b"die":
+                os.kill(os.getpid(), signal.SIGKILL)
+            time.sleep(0.05)
+            begun.send_bytes(item)
+        return item
+
+    with pytest.raises(HeadwiseError, match="with code -9"):
+        list(map_in_processes(work, [b"1", b"2", b"3", b"die", b"4", b"5"], 2))
+    turn.close()
+    seen = []
+    while counted.poll():
+        seen.append(counted.recv_bytes())
+    told = [item for item in seen if item != b"die"]
+    counted.close()
+    begun.close()
+    pairs = list(zip(told[::2], told[1::2], strict=False))
+    assert all(one == other for one, other in pairs)
+    assert len(pairs) >= 3
+
+
+def test_processes_that_do_not_start_are_named() -> None:
+    code = (
+        "import resource\n"
+        "from headwise.errors import HeadwiseError\n"
+        "from headwise.processes import map_in_processes\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20))\n"
+        "try:\n"
+        "    list(map_in_processes(bytes, [b'x'], 30))\n"
+        "except HeadwiseError as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "of 30 does not start: Too many open files\nhint: try fewer --processes" in done.stdout
 
 
 def test_after_an_error_nobody_is_waited_for() -> None:

@@ -77,6 +77,7 @@ class Parser:
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """Select heads, repair what is not a tree, and label the arcs."""
         refuse(sentences, (str, Sentence), "parse takes a list of sentences: parse([sentence])")
+        self._require_tags(sentences)
         return self._parse_within(sentences, self._longest(1))
 
     def _longest(self, threads: int) -> int:
@@ -87,13 +88,12 @@ class Parser:
     def _parse_within(self, sentences: Sequence[Sentence], longest: int) -> list[Parse]:
         """Parse sentences, those of more than `longest` words when no other thread does."""
         if all(len(sentence) <= longest for sentence in sentences):
-            return [parse for parse, _ in self.parse_with_distributions(sentences)]
+            return [parse for parse, _ in self._parse_all(sentences)]
         with self._long_ones:
             return [self._parse_long(sentence) for sentence in sentences]
 
     def _parse_long(self, sentence: Sentence) -> Parse:
         """Parse one sentence, in stretches if need be, of which one at a time takes memory."""
-        require_tags(sentence, self.vocab)
         limit = longest_within(self.memory_budget // 2, self.decode.decoder)
         parts = cut(sentence, limit) if len(sentence) > limit else [sentence]
         parses = [self._parse_all([part])[0][0] for part in parts]
@@ -107,9 +107,12 @@ class Parser:
 
         However long it is: whoever asks for all distributions has room for them.
         """
+        self._require_tags(sentences)
+        return self._parse_all(sentences)
+
+    def _require_tags(self, sentences: Sequence[Sentence]) -> None:
         for sentence in sentences:
             require_tags(sentence, self.vocab)
-        return self._parse_all(sentences)
 
     def _parse_all(self, sentences: Sequence[Sentence]) -> list[tuple[Parse, FloatArray]]:
         nonempty = [sentence for sentence in sentences if len(sentence)]

@@ -11,10 +11,11 @@ long as nobody writes to it; between them go bytes and nothing else.
 import multiprocessing
 import os
 import signal
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from queue import SimpleQueue
@@ -35,6 +36,41 @@ class Failure(msgspec.Struct, frozen=True):
     hint: str | None = None
 
 
+class Turn:
+    """A lock between forked processes, of one thread each; it is free again when its holder dies.
+
+    That is why it is one of the kernel's, on a file that nobody else can see.
+    """
+
+    def __init__(self) -> None:
+        """Make the file."""
+        try:
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115
+        except OSError as error:
+            raise HeadwiseError(f"no temporary file: {error.strerror}") from error
+
+    def __enter__(self) -> None:
+        """Wait for it."""
+        import fcntl
+
+        fcntl.lockf(self._file, fcntl.LOCK_EX)
+
+    def __exit__(self, *_: object) -> None:
+        """Let the next one have it."""
+        import fcntl
+
+        fcntl.lockf(self._file, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+
+def as_utf8(text: str) -> str:
+    """Write what is no Unicode, as in some names of files, in a form that can be sent."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def require_fork() -> None:
     """Refuse a system on which processes cannot share what was loaded."""
     if not hasattr(os, "fork"):
@@ -45,7 +81,7 @@ def map_in_processes(work: Work, items: Iterable[bytes], n_processes: int) -> It
     """Do `work` on each item in one of so many processes; the answers come in the order of items.
 
     No more than a few items are on their way at a time. A process that dies ends it all with an
-    error, and so does an error of the work, at its place in the order.
+    error, and so does an error of the work or of the items, at its place in the order.
     """
     with ExitStack() as stack:
         children = _fork(work, n_processes, stack)
@@ -62,17 +98,28 @@ def map_in_processes(work: Work, items: Iterable[bytes], n_processes: int) -> It
 
         pool = stack.enter_context(ThreadPoolExecutor(n_processes))
         pending: deque[Future[bytes]] = deque()
+        errors: list[Exception] = []
         try:
-            for item in items:
+            for item in _until_error(items, errors):
                 pending.append(pool.submit(ask, item))
                 if len(pending) > 2 * n_processes:
                     yield pending.popleft().result()
             while pending:
                 yield pending.popleft().result()
+            if errors:
+                raise errors[0]
         except BaseException:
             for child in children:  # whoever waits for one is woken
                 child.stop()
             raise
+
+
+def _until_error(items: Iterable[bytes], errors: list[Exception]) -> Iterator[bytes]:
+    """Give items; what ends them before their time is put aside until all answers are there."""
+    try:
+        yield from items
+    except Exception as error:
+        errors.append(error)
 
 
 class _Child:
@@ -90,7 +137,9 @@ class _Child:
             self._process.join(SECONDS_TO_END)
             code = self._process.exitcode
             what = f"one of the processes ended before its work, with code {code}"
-            raise HeadwiseError(what, "is there memory enough? try fewer --processes") from None
+            is_killed = code is None or code < 0
+            hint = "is there memory enough? try fewer --processes" if is_killed else None
+            raise HeadwiseError(what, hint) from None
         if answer.startswith(DONE):
             return answer.removeprefix(DONE)
         failure = msgspec.json.decode(answer.removeprefix(FAILED), type=Failure)
@@ -112,10 +161,14 @@ def _fork(work: Work, n_processes: int, stack: ExitStack) -> list[_Child]:
     children: list[_Child] = []
     ours: list[Connection] = []
     for _ in range(n_processes):
-        here, there = context.Pipe()
-        ours.append(here)
-        process = context.Process(target=_serve, args=(work, there, tuple(ours)), daemon=True)
-        process.start()
+        try:
+            here, there = context.Pipe()
+            ours.append(here)
+            process = context.Process(target=_serve, args=(work, there, tuple(ours)), daemon=True)
+            process.start()
+        except OSError as error:
+            what = f"process {len(children) + 1} of {n_processes} does not start: {error.strerror}"
+            raise HeadwiseError(what, "try fewer --processes") from error
         there.close()
         child = _Child(process, here)
         stack.callback(child.end)
@@ -128,11 +181,17 @@ def _serve(work: Work, connection: Connection, not_ours: tuple[Connection, ...])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     for other in not_ours:
         other.close()  # or nobody would see that the parent is gone
-    with suppress(EOFError, OSError):
-        while True:
+    while True:
+        try:
             item = connection.recv_bytes()
-            try:
-                answer = DONE + work(item)
-            except HeadwiseError as error:
-                answer = FAILED + msgspec.json.encode(Failure(error.what, error.hint))
+        except (EOFError, OSError):
+            return
+        try:
+            answer = DONE + work(item)
+        except HeadwiseError as error:
+            hint = None if error.hint is None else as_utf8(error.hint)
+            answer = FAILED + msgspec.json.encode(Failure(as_utf8(error.what), hint))
+        try:
             connection.send_bytes(answer)
+        except OSError:
+            return

@@ -1,5 +1,7 @@
 """`headwise parse --processes`: the same output, the same messages, from several processes."""
 
+import gzip
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -86,10 +88,32 @@ def test_a_long_sentence_is_cut_as_by_one_process(many: Path) -> None:
         (["--format", "svg"], "not with --format svg"),
         (["--format", "tree"], "not with --format tree"),
         (["--device", "cuda"], "not with --device cuda"),
+        (["--threads", "2"], "one of them"),
     ],
 )
 def test_what_one_process_must_do_is_refused(arguments: list[str], what: str) -> None:
     done = parse("--processes", 2, *arguments, SAMPLE)
     assert done.returncode == 1
-    assert f"headwise: --processes: {what}" in done.stderr.decode()
+    assert f"--processes: {what}" in done.stderr.decode()
+    assert "hint: " in done.stderr.decode()
     assert done.stdout == b""
+
+
+def test_a_damaged_file_gives_what_came_before(many: Path) -> None:
+    packed = gzip.compress(many.read_bytes())[:-4]
+    one, three = both("--quiet", "--input", "conllu", stdin=packed)
+    assert one.returncode == three.returncode == 1
+    assert one.stderr == three.stderr
+    assert b"packed data is damaged" in three.stderr
+    assert one.stdout == three.stdout != b""
+
+
+def test_a_file_whose_name_is_no_unicode(tmp_path: Path) -> None:
+    path = os.fsencode(tmp_path) + b"/bad\xff.conllu"
+    with open(path, "wb") as stream:
+        stream.write(SAMPLE.read_bytes() + b"1\tx\n\n")
+    one, three = both(os.fsdecode(path), "--on-error", "skip")
+    assert one.returncode == three.returncode == 0
+    assert one.stdout == three.stdout
+    for done in (one, three):
+        assert b"bad\\udcff.conllu:" in done.stderr

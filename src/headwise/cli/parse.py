@@ -134,7 +134,8 @@ def parse(
     """
     screen = screen_of(output)
     chosen = _choose_format(out_form or _format_of(output), form, screen)
-    check_processes(processes, chosen, device)
+    given = _Source(source, form, threads, processes if _is_file(source) else 1)
+    check_processes(given.processes, threads, chosen, device)
     bundles = [load_bundle(find_model(model)) for model in models]
     for bundle, model in zip(bundles, models, strict=True):
         check_tags(bundle, model, keep_tags)
@@ -147,8 +148,7 @@ def parse(
         treebank=treebank,
         memory_budget=memory_budget << 20,
     )
-    job = Job(parser, on_error, chosen, screen)
-    _stream_through(job, _Source(source, form, threads, processes), output, quiet)
+    _stream_through(Job(parser, on_error, chosen, screen), given, output, quiet)
 
 
 class _Source(NamedTuple):
@@ -175,7 +175,7 @@ def _stream_through(job: Job, given: _Source, output: str, quiet: bool) -> None:
 def _parsed(job: Job, given: _Source, tally: Tally) -> Iterator[bytes]:
     """Parse and write, shared out over threads or processes."""
     source, form, threads, processes = given
-    if processes == 1 or not _is_file(source):
+    if processes == 1:
         items = job.parser.annotate(_read(source, form, job), threads, job.on_error)
         yield from written(tally.count(items), job.out_form, job.screen)
         return

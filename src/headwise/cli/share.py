@@ -8,8 +8,8 @@ elsewhere.
 """
 
 import io
-import multiprocessing
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,13 +20,13 @@ from headwise.cli.tally import Counts, counts_of
 from headwise.config import Format
 from headwise.errors import ConfigError
 from headwise.parser import CHUNK, Parser
-from headwise.processes import map_in_processes, require_fork
+from headwise.processes import Turn, as_utf8, map_in_processes, require_fork
 from headwise.text.read import Opened, read_text
 from headwise.words.conllu import OnError, as_bytes, blocks, read_stream
 
 FORMATS = ("conllu", "conllx", "json")
 """Those in which what comes after a sentence does not depend on what came before it."""
-CHUNK_BYTES = 2**20
+CHUNK_BYTES = 2**18
 """A chunk ends at this size, though it has few sentences: long ones go alone."""
 Block = tuple[int, bytes]
 """The number of its first line, and a sentence."""
@@ -56,24 +56,28 @@ class Job:
     screen: Screen
 
 
-def check_processes(n_processes: int, out_form: OutputFormat, device: str) -> None:
+def check_processes(n_processes: int, n_threads: int, out_form: OutputFormat, device: str) -> None:
     """Refuse what only one process can do."""
     if n_processes == 1:
         return
     require_fork()
+    if n_threads > 1:
+        raise ConfigError("--threads and --processes: one of them", "processes do more")
     if out_form not in FORMATS:
-        raise ConfigError(f"--processes: not with --format {out_form}", "draw with one process")
+        hint = "--format conllu or json, or -o FILE"
+        raise ConfigError(f"--processes: not with --format {out_form}", hint)
     if device != "cpu":
         raise ConfigError(f"--processes: not with --device {device}", "one process fills a GPU")
 
 
 def parse_in_processes(job: Job, opened: Opened, n_processes: int) -> Iterator[Done]:
     """Parse what was opened in so many processes, chunk by chunk, in order."""
-    job.parser.share_budget(n_processes, multiprocessing.get_context("fork").Lock())
     form: Format = "conllx" if opened.form == "conllx" else "conllu"  # as text is by then
     chunks = map(msgspec.msgpack.encode, _chunks(_blocks(opened, job.parser)))
-    for answer in map_in_processes(partial(_do, job, opened.name, form), chunks, n_processes):
-        yield msgspec.msgpack.decode(answer, type=Done)
+    with closing(Turn()) as turn:
+        job.parser.share_budget(n_processes, turn)
+        for answer in map_in_processes(partial(_do, job, opened.name, form), chunks, n_processes):
+            yield msgspec.msgpack.decode(answer, type=Done)
 
 
 def _do(job: Job, name: str, form: Format, item: bytes) -> bytes:
@@ -83,7 +87,9 @@ def _do(job: Job, name: str, form: Format, item: bytes) -> bytes:
     read = read_stream(stream, name, form, job.on_error, chunk.first_line)
     items = list(job.parser.annotate(read, on_error=job.on_error))
     data = b"".join(written(items, job.out_form, job.screen))
-    return msgspec.msgpack.encode(Done(data, counts_of(items)))
+    counts = counts_of(items)
+    sent = msgspec.structs.replace(counts, refused=list(map(as_utf8, counts.refused)))
+    return msgspec.msgpack.encode(Done(data, sent))
 
 
 def _blocks(opened: Opened, parser: Parser) -> Iterator[Block]:

@@ -68,7 +68,8 @@ class Tally:
 
     def summarise(self) -> None:
         """Say how it went, on stderr."""
-        how = ", ".join(f"{count:,} {way}" for way, count in self._ways.most_common())
+        by_count = sorted(self._ways.items(), key=lambda pair: (-pair[1], pair[0]))
+        how = ", ".join(f"{count:,} {way}" for way, count in by_count)
         click.echo(f"{self._speed()}{'; ' if how else ''}{how}", err=True)
 
     def _speed(self) -> str:
