@@ -80,11 +80,26 @@ def measure_all(systems: list[System], sources: dict[str, Path], rounds: int) ->
                 shares = f"{system.threads} x {system.processes}"
                 what = f"{number + 1}: {system.name}, {system.what}, {shares}"
                 print(f"{what}: {told}", file=sys.stderr, flush=True)
-    return [_row(system, runs[i]) for i, system in enumerate(systems)]
+    return [_row(system, runs[i], runs[base_of(systems, i)]) for i, system in enumerate(systems)]
 
 
-def _row(system: System, runs: list[Row]) -> Row:
+def base_of(systems: list[System], i: int) -> int:
+    """Find what a system is compared with: the first one on one thread from the same input."""
+    alone = (1, 1, systems[i].what)
+    return next(
+        (n for n, one in enumerate(systems) if (one.threads, one.processes, one.what) == alone), i
+    )
+
+
+def _row(system: System, runs: list[Row], of_base: list[Row]) -> Row:
+    """Give medians; how many times faster the base is, round by round, so that both had the same.
+
+    On one thread that is by CPU time.
+    """
+    by = "cpu" if system.threads == system.processes == 1 else "seconds"
+    times = [own[by] / base[by] for own, base in zip(runs, of_base, strict=False)]
     return {
+        "times": statistics.median(times),
         "name": system.name,
         "what": system.what,
         "threads": system.threads,

@@ -31,23 +31,26 @@ def head_log_probs(both: FloatArray, v_a: FloatArray) -> FloatArray:
     """Give log P_head, float32 [N+1, N+1], of a sentence's exponentials [N+1, 2k] and v_a [k].
 
     Example: with k = 1, v_a = [1] and all of W_a a_i = U_a a_j = 0, D = H = 1: each pair has
-    -2 * 1 / 2 = -1, and each of N+1 heads the probability 1 / (N+1).
+    -2 * 1 / 2 = -1, and each of N+1 heads the probability 1 / (N+1). Row 0, which is never
+    read, has that in any case.
     """
     n_slots, k = len(both), len(v_a)
-    heads, dependents = both[:, :k], both[:, k:]
-    weights = dependents * (-2 * v_a)  # [N+1, k]
+    heads, dependents = both[:, :k].ravel(), both[:, None, k:]  # [(N+1) k], [N+1, 1, k]
+    weights = both[:, k:, None] * (-2 * v_a[:, None])  # [N+1, k, 1]
     n_heads = max(1, min(n_slots, ONE_THREAD // k))
     n_rows = max(1, min(n_slots, BLOCK_BYTES // (4 * n_heads * k)))
-    scores = np.empty((n_slots, n_slots), np.float32)
-    block = np.empty((n_rows, n_heads, k), np.float32)
-    for first in range(0, n_slots, n_rows):
-        rows = slice(first, first + n_rows)
-        for start in range(0, n_slots, n_heads):
-            some = heads[start : start + n_heads]
-            pairs = block[: min(n_rows, n_slots - first), : len(some)]
-            np.add(dependents[rows, None], some, out=pairs)
-            np.divide(1, pairs, out=pairs)
-            scores[rows, start : start + n_heads] = (pairs @ weights[rows, :, None])[..., 0]
+    scores = np.zeros((n_slots, n_slots), np.float32)
+    for start in range(0, n_slots, n_heads):
+        some = heads[start * k : (start + n_heads) * k]
+        block = np.empty((n_rows, len(some) // k, k), np.float32)
+        for first in range(1, n_slots, n_rows):
+            rows = slice(first, first + n_rows)
+            pairs = block[: n_slots - first]
+            pairs[:] = dependents[rows]
+            flat = pairs.reshape(len(pairs), -1)
+            flat += some  # long rows: faster than adding up words one by one
+            np.divide(1, flat, out=flat)
+            scores[rows, start : start + n_heads] = (pairs @ weights[rows])[..., 0]
     return log_softmax(scores)
 
 

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from bench.speed.__main__ import _row, base_of
 from bench.speed.own import run
 from bench.speed.peers.common import Columns, sentences, timed_run, write
 from bench.speed.report import Row, plot, stage_table, table
 from bench.speed.stages import ORDER, Stopwatch, measure
+from bench.speed.systems import System
 
 SAMPLE = Path(__file__).parent.parent.parent / "fixtures" / "ewt-dev-100.conllu"
 
@@ -69,9 +71,16 @@ def test_own_parser_goes_through_all_steps(what: str, full_run: Path, tmp_path: 
 @pytest.fixture
 def rows() -> list[Row]:
     own: Row = {"name": "headwise en", "what": "conllu", "threads": 1, "words": 2000.0}
-    own |= {"processes": 1, "cpu_words": 2000.0, "load": 0.5, "peak": 100.0, "size": 150.0}
-    several = own | {"processes": 2, "words": 3000.0}
-    return [own, several, own | {"name": "other", "words": 500.0, "cpu_words": 500.0}]
+    own |= {
+        "processes": 1,
+        "times": 1.0,
+        "cpu_words": 2000.0,
+        "load": 0.5,
+        "peak": 100.0,
+        "size": 150.0,
+    }
+    several = own | {"processes": 2, "words": 3000.0, "times": 0.67}
+    return [own, several, own | {"name": "other", "words": 500.0, "cpu_words": 500.0, "times": 4.0}]
 
 
 def test_tables(rows: list[Row]) -> None:
@@ -85,3 +94,11 @@ def test_plot(rows: list[Row], tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     plot(rows, tmp_path / "speed.png")
     assert (tmp_path / "speed.png").stat().st_size > 1_000
+
+
+def test_times_are_those_of_the_same_round() -> None:
+    systems = [System("en", "conllu", ()), System("en", "conllu", (), 2), System("x", "conllu", ())]
+    assert [base_of(systems, i) for i in range(3)] == [0, 0, 0]
+    base = [{"seconds": s, "cpu": s, "words": 10, "load": 0, "peak": 1} for s in (1.0, 2.0, 1.0)]
+    own = [one | {"cpu": 3 * one["cpu"]} for one in base[:2]]  # a slow one has fewer rounds
+    assert _row(systems[2], own, base)["times"] == 3.0
