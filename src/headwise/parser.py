@@ -68,7 +68,7 @@ class Parser:
         self._long_ones: AbstractContextManager[object] = Lock()
 
     def share_budget(self, n_processes: int, lock: AbstractContextManager[object]) -> None:
-        """Be one of so many processes, to be forked from this one, that share the memory budget.
+        """Be one of so many processes, forked from one another, that share the memory budget.
 
         Of their long sentences, one is parsed at a time: by whoever has the lock.
         """

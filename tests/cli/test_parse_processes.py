@@ -8,6 +8,11 @@ from pathlib import Path
 
 import pytest
 
+import headwise
+from headwise.cli.output import screen_of
+from headwise.cli.share import Job, parse_in_processes
+from headwise.text.read import open_any
+
 SAMPLE = Path(__file__).parent.parent / "fixtures" / "ewt-dev-100.conllu"
 CONLLX = SAMPLE.with_name("hand-made.conllx")
 
@@ -80,6 +85,17 @@ def test_a_long_sentence_is_cut_as_by_one_process(many: Path) -> None:
     one, three = both("--quiet", "--input", "conllu", "--memory-budget", 64, stdin=data)
     assert one.returncode == 0, one.stderr
     assert one.stdout == three.stdout
+
+
+def test_the_parser_of_the_parent_stays_as_it_is(many: Path) -> None:
+    parser = headwise.load(memory_budget=2**26)
+    sentences = list(headwise.read_sentences(SAMPLE))[:3]
+    long = headwise.sentence_from_words([(f"word{i % 50}",) for i in range(900)], ["form"])
+    before = parser.parse([*sentences, long])
+    job = Job(parser, "raise", "conllu", screen_of("out"))
+    with open_any(many, "conllu") as opened:
+        assert sum(done.counts.n_words for done in parse_in_processes(job, opened, 2)) > 1_000
+    assert parser.parse([*sentences, long]) == before
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ import io
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
 
 import msgspec
 
@@ -75,8 +74,12 @@ def parse_in_processes(job: Job, opened: Opened, n_processes: int) -> Iterator[D
     form: Format = "conllx" if opened.form == "conllx" else "conllu"  # as text is by then
     chunks = map(msgspec.msgpack.encode, _chunks(_blocks(opened, job.parser)))
     with closing(Turn()) as turn:
-        job.parser.share_budget(n_processes, turn)
-        for answer in map_in_processes(partial(_do, job, opened.name, form), chunks, n_processes):
+
+        def work(item: bytes) -> bytes:
+            job.parser.share_budget(n_processes, turn)  # that of the child, not of the parent
+            return _do(job, opened.name, form, item)
+
+        for answer in map_in_processes(work, chunks, n_processes):
             yield msgspec.msgpack.decode(answer, type=Done)
 
 
