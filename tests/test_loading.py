@@ -1,7 +1,13 @@
 """That other devices need PyTorch, and say so, is tested with the commands."""
 
+import io
 from pathlib import Path
 
+import pytest
+
+import headwise
+from headwise.config import DecodeConfig
+from headwise.errors import ConfigError
 from headwise.learn.scorer import TorchScorer
 from headwise.loading import load_on
 from headwise.model.batches import BatchScorer
@@ -18,3 +24,14 @@ def test_the_cpu_needs_nothing_else() -> None:
 def test_other_devices_are_those_of_torch(tiny_run: Path) -> None:
     parser = load_on("cpu:0", load_bundle(tiny_run / "model"))
     assert isinstance(parser.scorer, TorchScorer)
+
+
+def test_values_that_cannot_be_are_refused() -> None:
+    with pytest.raises(ConfigError, match="decode: Invalid enum value 'best'"):
+        headwise.load(decode=DecodeConfig(decoder="best"))  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="memory_budget is -5"):
+        headwise.load(memory_budget=-5)
+    with pytest.raises(ConfigError, match="threads is 0"):
+        list(headwise.load().annotate_text("Kids play.", threads=0))
+    with pytest.raises(ConfigError, match="on_error is 'ignore'"):
+        list(headwise.read_conllu(io.BytesIO(), on_error="ignore"))  # type: ignore[arg-type]

@@ -62,7 +62,9 @@ def test_without_a_root_in_the_first_stretch_others_keep_theirs() -> None:
 
 @pytest.fixture(scope="module")
 def parser(full_run: object) -> Parser:
-    return load(str(full_run), memory_budget=2 * (32 * 40 * 40 + WORD_BYTES * 40))
+    parser = load(str(full_run))
+    parser.memory_budget = 2 * (32 * 40 * 40 + WORD_BYTES * 40)  # far below what may be asked for
+    return parser
 
 
 @pytest.mark.parametrize("threads", [1, 3])

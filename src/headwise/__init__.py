@@ -15,9 +15,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from headwise.config import DecodeConfig
+from headwise.config import convert as _as_struct
 from headwise.errors import ConfigError, DataError, HeadwiseError, ModelError
-from headwise.stretches import MEMORY_BUDGET
+from headwise.stretches import MEMORY_BUDGET, SMALLEST_BUDGET
 from headwise.version import VERSION
 from headwise.words.conllu import Malformed, read_conllu, read_sentences, write_conllu
 from headwise.words.sentence import Parse, Sentence, Word, sentence_from_words
@@ -215,6 +218,11 @@ def load(
     from headwise.model.bundle import Bundle, find_model, load_bundle
     from headwise.parser import join_parsers
 
+    if memory_budget < SMALLEST_BUDGET:
+        hint = f"{SMALLEST_BUDGET:,} bytes or more"
+        raise ConfigError(f"memory_budget is {memory_budget:,}", hint)
+    if decode is not None:
+        _as_struct(msgspec.to_builtins(decode), DecodeConfig, "decode")
     models = [model] if isinstance(model, str | Path | Bundle) else list(model)
     if not models:
         raise ConfigError("no model is given", "headwise.load() loads the English one")

@@ -46,6 +46,11 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def install(extra: str) -> str:
+    """Say how to install what an extra brings."""
+    return f"pip install 'headwise[{extra}]', or in a clone '.[{extra}]'"
+
+
 def refuse(given: object, kinds: tuple[type, ...], instead: str) -> None:
     """Say what to give instead of an object of one of these kinds, which is easily given."""
     if isinstance(given, kinds):

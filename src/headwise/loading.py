@@ -1,7 +1,7 @@
 """A model folder as a parser, on the CPU or, where PyTorch is, on a device of its."""
 
 from headwise.config import DecodeConfig
-from headwise.errors import ConfigError
+from headwise.errors import ConfigError, install
 from headwise.model.bundle import Bundle
 from headwise.model.scorer import Precision
 from headwise.parser import Parser, load_parser
@@ -22,6 +22,6 @@ def load_on(
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"device {device} needs {error.name}, which is not installed",
-            "pip install 'headwise[train]'",
+            install("train"),
         ) from error
     return load_torch_parser(bundle, device, decode, keep_tags)

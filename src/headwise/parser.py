@@ -17,7 +17,7 @@ from threading import Lock
 import numpy as np
 
 from headwise.config import DecodeConfig, PredictedTag
-from headwise.errors import DataError, ModelError, refuse
+from headwise.errors import ConfigError, DataError, ModelError, refuse
 from headwise.model.batches import BatchScorer, load_scorer
 from headwise.model.bundle import Bundle
 from headwise.model.ensemble import EnsembleScorer
@@ -170,9 +170,11 @@ class Parser:
         """Parse a stream in order; what is malformed passes through without a parse."""
         instead = "annotate takes sentences: annotate([sentence]); for text there is annotate_text"
         refuse(items, (str, bytes, Sentence), instead)
+        if threads < 1:
+            raise ConfigError(f"threads is {threads}", "1 or more")
         longest = self._longest(threads)
         chunks = _chunks(items, self.chunk, min(CHUNK_PAIRS, longest**2))
-        if threads <= 1:
+        if threads == 1:
             for chunk in chunks:
                 yield from self._annotate_chunk(chunk, longest, on_error)
             return

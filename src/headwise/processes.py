@@ -179,6 +179,7 @@ def _fork(work: Work, n_processes: int, stack: ExitStack) -> list[_Child]:
 def _serve(work: Work, connection: Connection, not_ours: tuple[Connection, ...]) -> None:
     """Be the child: answer until the parent lets go."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # and has nothing to tidy up here
     for other in not_ours:
         other.close()  # or nobody would see that the parent is gone
     while True:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -107,7 +108,7 @@ def fails(code: int, message: bytes, *arguments: object, stdin: bytes = b"") -> 
 
 def test_errors_have_one_message_and_an_exit_code(tiny_run: Path, tmp_path: Path) -> None:
     parse = ["parse", "-m", tiny_run]
-    fails(1, b"<stdin>:1: 1 columns where 10", *parse, "--input", "conllu", stdin=b"what\n\n")
+    fails(1, b"<stdin>:1: 1 column where 10", *parse, "--input", "conllu", stdin=b"what\n\n")
     fails(1, b"No such file", *parse, tmp_path / "missing.conllu")
     fails(1, b"no model folder", "parse", "-m", tmp_path, SAMPLE)
     fails(1, b"it needs --input conllx", *parse, SAMPLE, "--format", "conllx")
@@ -138,6 +139,11 @@ def test_on_error_skip_reports_and_passes_through(tiny_run: Path) -> None:
     assert b"1 unparsed" in done.stderr
     halves = done.stdout.split(b"what\n\n")
     assert halves[0] == halves[1]
+    done = headwise(
+        "parse", "-m", tiny_run, "--on-error", "skip", "--format", "json", stdin=first + b"what\n\n"
+    )
+    assert b"headwise: left out: <stdin>:" in done.stderr
+    assert done.stdout.count(b"\n") == 1
 
 
 def test_output_appears_whole_or_not_at_all(tiny_run: Path, tmp_path: Path) -> None:
@@ -161,8 +167,8 @@ def test_reader_that_goes_away_is_no_traceback(tiny_run: Path) -> None:
         except BrokenPipeError:
             pass
         message = process.stderr.read()
-        assert process.wait(60) == 1
-    assert b"Traceback" not in message
+        assert process.wait(60) == 128 + signal.SIGPIPE
+    assert message == b""
 
 
 def test_full_disk_is_one_clear_error(tiny_run: Path) -> None:
@@ -173,6 +179,14 @@ def test_full_disk_is_one_clear_error(tiny_run: Path) -> None:
     assert b"No space left" in done.stderr
     assert b"Traceback" not in done.stderr
     assert b"Exception ignored" not in done.stderr
+
+
+def test_training_into_a_file_is_refused(tiny_treebank: Path, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("mine")
+    files = ("--train", tiny_treebank, "--dev", tiny_treebank)
+    done = headwise("train", RECIPE, *files, "--out", tmp_path / "taken", "--device", "cpu")
+    assert done.returncode == 1
+    assert done.stderr.endswith(b"taken: File exists\nhint: can a folder be made there?\n")
 
 
 def test_train_shows_progress_and_resumes_after_a_kill(tiny_treebank: Path, tmp_path: Path) -> None:

@@ -71,6 +71,9 @@ def test_errors_have_one_message(text: Path, tmp_path: Path) -> None:
     for message, arguments in {
         "No such file": [tmp_path / "missing", *output],
         "no model folder": [text, *output, "-m", "missing"],
+        "--model: one model": [text, *output, "-m", "en", "-m", "en"],
+        "shards go to a folder": [text, "-o", "s3://bucket/out"],
+        "--workers 0 and --address": [text, *output, "--workers", 0, "--address", "auto"],
         "conllu has xz": [text, *output, "--compression", "snappy"],
         "--address 127.0.0.1:1: [Errno 111]": [text, *output, "--address", "127.0.0.1:1"],
     }.items():

@@ -116,7 +116,7 @@ def test_treebanks_go_by_name_or_start(tmp_path: Path) -> None:
     assert len(forms(conllx)) == len(forms(CONLLX.read_bytes()))
     broken = tmp_path / "broken.conllu"
     broken.write_text("1 Kids _ _ _ _ _ _ _ _\n\n")
-    assert f"{broken}:1: 1 columns where 10" in refusal(broken)
+    assert f"{broken}:1: 1 column where 10" in refusal(broken)
     assert "byte order mark" in refusal(stdin=b"\xef\xbb\xbf# sent_id = 1\n1\tKids\n\n")
 
 
@@ -151,7 +151,13 @@ def test_every_format(tmp_path: Path) -> None:
     assert lzma.decompress(path.read_bytes()) == output("--format", "conllu", stdin=TEXT)
 
 
-@pytest.mark.parametrize("form", ["conllu", "json", "tree", "svg"])
+def test_nothing_gives_an_empty_picture() -> None:
+    drawn = output("--format", "svg", stdin=b"")
+    assert drawn.startswith(b"<svg ")
+    assert b"<text" not in drawn
+
+
+@pytest.mark.parametrize("form", ["conllu", "json", "tree"])
 @pytest.mark.parametrize("stdin", [b"", b"\r\n \t\n"])
 def test_nothing_gives_nothing(form: str, stdin: bytes, without_segmenter: Path) -> None:
     for model in ("en", without_segmenter):

@@ -45,7 +45,8 @@ def test_settings_reach_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("flags", "what"),
     [
-        (["--max-words", "0"], "$.max_words"),
+        (["--max-seconds", "nan"], "$.max_seconds"),
+        (["--token", ""], "it is empty"),
         (["--model", "nowhere"], "nowhere: no model folder"),
         (["--host", "192.0.2.1"], "cannot listen on 192.0.2.1, port 8080: "),
     ],
@@ -55,6 +56,29 @@ def test_what_cannot_be_is_one_message(flags: list[str], what: str) -> None:
     assert code == 1
     assert what in said
     assert "hint:" in said
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--max-words", "0"],
+        ["--workers", "-1"],
+        ["--max-seconds", "0"],
+        ["--cors", "example.org"],
+        ["--cors", "https://example.org/page"],
+    ],
+)
+def test_wrong_values_are_wrong_usage(flags: list[str]) -> None:
+    code, said = invoke(*flags)
+    assert code == 2
+    assert f"Invalid value for '{flags[0]}'" in said
+
+
+def test_an_empty_variable_is_no_open_door(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWISE_TOKEN", "")
+    code, said = invoke()
+    assert code == 1
+    assert "HEADWISE_TOKEN: it is empty" in said
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import torch
 from made_encoders import settings
 from torch import Tensor
 
-from headwise.errors import ConfigError, HeadwiseError
+from headwise.errors import ConfigError, HeadwiseError, install
 from headwise.learn.encoder import PLAIN, Encoder, WindowIds, join, store_windows
 from headwise.learn.pretrained import read_encoder, set_weights
 from headwise.words.subwords import Subwords, Windows
@@ -164,7 +164,7 @@ def test_without_the_package_the_error_says_how_to_get_it(
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(ConfigError, match="needs transformers") as caught:
         Encoder(subwords.settings)
-    assert caught.value.hint == "pip install 'headwise[train-encoder]'"
+    assert caught.value.hint == install("train-encoder")
 
 
 def test_windows_keep_their_numbers(laid: list[Windows]) -> None:

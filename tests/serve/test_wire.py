@@ -117,6 +117,13 @@ def test_endless_heads_are_cut(hasty: httpx.Client, line: bytes) -> None:
     assert not answer or status(answer) in (400, 431)
 
 
+@pytest.mark.parametrize(
+    "head", [b"GET / HTTP/1.1\r\nHost: x\r\nX: %s\r\n\r\n", b"GET /?%s HTTP/1.1\r\nHost: x\r\n\r\n"]
+)
+def test_large_heads_that_end_are_refused_too(hasty: httpx.Client, head: bytes) -> None:
+    assert status(say(hasty, head % (b"a" * 70_000))) == 431
+
+
 def test_endless_paths_are_cut(hasty: httpx.Client) -> None:
     answer = say(hasty, b"GET /", *[b"a" * 8_000] * 200)
     assert not answer or status(answer) in (400, 431)

@@ -104,7 +104,7 @@ def test_a_name_says_conllu(tmp_path: Path, segmenter: Segmenter) -> None:
     ]:
         path = tmp_path / name
         path.write_bytes(packed)
-        with pytest.raises(DataError, match=f"{name}:1: 1 columns where 10"):
+        with pytest.raises(DataError, match=f"{name}:1: 1 column where 10"):
             list(read_any(path, "auto", segmenter))
         assert list(read_any(path, "text", segmenter)) == read(b"kids love", "text", segmenter)
 

@@ -22,7 +22,7 @@ GOOD = "# good\n" + word(1) + "\n"
 REFUSED = {
     "nine columns": ("1" + "\t_" * 8 + "\n", 4, "9 columns where 10 are needed"),
     "eleven columns": ("1" + "\t_" * 10 + "\n", 4, "11 columns where 10 are needed"),
-    "spaces for tabs": (word(1).replace("\t", " "), 4, "1 columns where 10 are needed"),
+    "spaces for tabs": (word(1).replace("\t", " "), 4, "1 column where 10 are needed"),
     "empty FORM": (word(1, ""), 4, "column FORM is empty"),
     "empty MISC": (word(1) + word(2).replace("_\n", "\n"), 5, "column MISC is empty"),
     "empty MISC, CRLF": (word(1).replace("_\n", "\r\n"), 4, "column MISC is empty"),
@@ -54,14 +54,19 @@ REFUSED = {
         6,
         "HEAD is 3 but the sentence has 2 words",
     ),
+    "range too long": (
+        word("1-3", head="_") + word(1, head=2) + word(2, head=0),
+        4,
+        "the range is 1-3 but the sentence has 2 words",
+    ),
     "DEPS without a label": (word(1, deps="0"), 4, "DEPS is '0'"),
     "DEPS with an empty label": (word(1, deps="0:"), 4, "DEPS is '0:'"),
     "DEPS with an empty pair": (word(1, deps="0:root|"), 4, "DEPS is '0:root|'"),
     "DEPS without a head": (word(1, deps="0:root|nsubj"), 4, "DEPS is '0:root|nsubj'"),
     "comment late": (word(1) + "# late\n" + word(2), 5, "a comment after the first word"),
-    "other blanks": (word(1) + "\x0b\n" + word(2), 5, "1 columns where 10 are needed"),
-    "a separator": (word(1) + "\x1c\n" + word(2), 5, "1 columns where 10 are needed"),
-    "a no-break space": (word(1) + "\u00a0\n" + word(2), 5, "1 columns where 10 are needed"),
+    "other blanks": (word(1) + "\x0b\n" + word(2), 5, "1 column where 10 are needed"),
+    "a separator": (word(1) + "\x1c\n" + word(2), 5, "1 column where 10 are needed"),
+    "a no-break space": (word(1) + "\u00a0\n" + word(2), 5, "1 column where 10 are needed"),
     "old Mac line ends": (word(1).replace("\n", "\r") * 2 + "\n", 4, "19 columns where"),
 }
 
@@ -109,7 +114,7 @@ def test_conllx_has_words_only(number: str) -> None:
 def test_conllx_has_no_comments() -> None:
     with pytest.raises(DataError) as refusal:
         list(read_conllu(io.BytesIO(GOOD.encode()), "conllx"))
-    check_message(refusal.value, "<stream>", 1, "1 columns where 10 are needed")
+    check_message(refusal.value, "<stream>", 1, "1 column where 10 are needed")
 
 
 def test_reading_conllx_as_conllu_says_how_to_read_it() -> None:

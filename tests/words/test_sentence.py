@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from headwise.errors import DataError
+from headwise.errors import ConfigError, DataError
 from headwise.words.conllu import as_bytes, read_sentences
 from headwise.words.sentence import Parse, Sentence, Word, line_end, sentence_from_words
 
@@ -124,3 +124,9 @@ def test_a_row_has_a_value_for_each_column() -> None:
 def test_a_value_that_no_file_can_hold_is_refused(form: str) -> None:
     with pytest.raises(DataError, match=r"^<memory>: FORM of word 2 is '.*'\nhint: "):
         sentence_from_words([("Kids",), (form,)], ["form"])
+
+
+@pytest.mark.parametrize("column", ["foo", "id"])
+def test_a_column_that_cannot_be_given_is_refused(column: str) -> None:
+    with pytest.raises(ConfigError, match=f"no column '{column}'"):
+        sentence_from_words([("Kids", "1")], ["form", column])

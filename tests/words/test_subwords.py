@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.errors import ConfigError, ModelError
+from headwise.errors import ConfigError, ModelError, install
 from headwise.words.subwords import (
     MAX_CHARACTERS,
     MAX_SUBWORDS,
@@ -198,4 +198,4 @@ def test_without_the_package_the_error_says_how_to_get_it(monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     with pytest.raises(ConfigError, match=r"there: .* needs tokenizers") as caught:
         Subwords(SUBWORDS.settings, SUBWORDS.tokenizer, "there").ids_of("kids")
-    assert caught.value.hint == "pip install 'headwise[encoder]'"
+    assert caught.value.hint == install("encoder")

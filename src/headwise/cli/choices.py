@@ -9,14 +9,10 @@ import msgspec
 from headwise.config import DecodeConfig, Decoder
 from headwise.errors import ConfigError
 from headwise.model.bundle import Bundle
-from headwise.parser import DEFAULT_MODEL
 from headwise.text.read import name_columns
 
 Flag = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-MODEL: Flag = click.option(
-    "-m", "--model", default=DEFAULT_MODEL, show_default=True, help="Name or folder."
-)
 KEEP_TAGS: Flag = click.option(
     "--keep-tags/--no-keep-tags",
     default=None,

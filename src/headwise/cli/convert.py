@@ -198,7 +198,7 @@ def _summarise(counts: _Counts, titles: Mapping[Part, str]) -> None:
     for part, title in titles.items():
         click.echo(title + _count(counts.n_sentences[part], counts.n_words[part]), err=True)
     if counts.lost:
-        what = ", ".join(f"{count:,} {kind}" for kind, count in counts.lost.most_common())
+        what = ", ".join(plural(count, kind) for kind, count in counts.lost.most_common())
         click.echo(f"left out: {what}", err=True)
 
 

@@ -1,5 +1,6 @@
 """`headwise corpus`."""
 
+import re
 import sys
 import time
 from contextlib import closing, redirect_stdout
@@ -8,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from headwise.cli.choices import MODEL, check_tags, chosen_decode, how_to_parse
+from headwise.cli.choices import check_tags, chosen_decode, how_to_parse
 from headwise.cli.terminal import ProgressLine, duration, examples
-from headwise.errors import ConfigError, DataError, plural
+from headwise.errors import ConfigError, DataError, install, plural
 from headwise.model.bundle import find_model, load_bundle
+from headwise.parser import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from headwise.corpus.engine import Engine
@@ -36,7 +38,10 @@ MIB = 2**20
     "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR",
     help="A new folder, or one that was begun: it goes on there.",
 )  # fmt: skip
-@MODEL
+@click.option(
+    "-m", "--model", "models", multiple=True, default=[DEFAULT_MODEL], show_default=True,
+    help="Name or folder.",
+)  # fmt: skip
 @click.option(
     "--input",
     "form",
@@ -93,7 +98,7 @@ MIB = 2**20
 def corpus(
     inputs: tuple[str, ...],
     output: Path,
-    model: str,
+    models: tuple[str, ...],
     form: 'Form | Literal["auto"]',
     workers: int | None,
     address: str | None,
@@ -107,16 +112,30 @@ def corpus(
     zstd, here or under a URI. A run that was interrupted goes on when the command is given again. A
     document that cannot be parsed is told in _quarantine.jsonl, and the others are parsed.
     """
+    _check_flags(models, output, workers, address)
     try:
         from headwise.corpus.engine import Engine
         from headwise.corpus.run import plan_corpus
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"headwise corpus needs {error.name}, which is not installed",
-            "pip install 'headwise[corpus]'",
+            install("corpus"),
         ) from error
-    plan = plan_corpus(inputs, None if form == "auto" else form, _make_job(model, flags))
+    plan = plan_corpus(inputs, None if form == "auto" else form, _make_job(models[0], flags))
     follow(plan, output, Engine(workers, address, gpus_per_worker), quiet)
+
+
+def _check_flags(
+    models: tuple[str, ...], output: Path, workers: int | None, address: str | None
+) -> None:
+    """Refuse what would be passed over in silence."""
+    if len(models) > 1:
+        raise ConfigError("--model: one model", "headwise parse takes several as an ensemble")
+    if re.match(r"[a-z][a-z0-9+.-]+:/", str(output), re.IGNORECASE):
+        hint = "write to a folder that all machines see; docs/scale.md says how else"
+        raise ConfigError(f"--output {output}: shards go to a folder", hint)
+    if workers == 0 and address is not None:
+        raise ConfigError("--workers 0 and --address: one of them", "0 is without Ray")
 
 
 def _make_job(model: str, flags: dict[str, Any]) -> "Job":

@@ -3,7 +3,7 @@
 import click
 import msgspec
 
-from headwise.cli.terminal import examples
+from headwise.cli.terminal import examples, put
 from headwise.config import Format, Punctuation
 from headwise.errors import ConfigError
 from headwise.evaluate.raw import score_raw
@@ -83,7 +83,7 @@ def evaluate(
     if align:
         _refuse_beside_align(second, punctuation, details)
         found = score_raw(read_sentences(gold, form), read_sentences(predicted, form), universal)
-        click.echo(as_json(found) if out_form == "json" else raw_as_text(found), nl=False)
+        put(as_json(found) if out_form == "json" else raw_as_text(found))
         return
 
     def scores_of(path: str) -> Scores:
@@ -92,7 +92,7 @@ def evaluate(
 
     first = scores_of(predicted)
     if second is None:
-        click.echo(as_json(first) if out_form == "json" else as_text(first, details))
+        put(as_json(first) if out_form == "json" else as_text(first, details))
     else:
         _show_both(first, scores_of(second), seed, details, out_form)
 
@@ -119,7 +119,7 @@ def _show_both(first: Scores, second: Scores, seed: int, details: bool, out_form
             "predicted2": msgspec.Raw(as_json(second)),
         }
         whole = msgspec.json.encode(parts | {"difference": difference})
-        click.echo(msgspec.json.format(whole, indent=2))
+        put(msgspec.json.format(whole, indent=2))
     else:
         texts = [as_text(first, details), as_text(second, details)]
-        click.echo("\n".join([*texts, significance_as_text(difference)]))
+        put("\n".join([*texts, significance_as_text(difference)]))

@@ -3,7 +3,7 @@
 import click
 import msgspec
 
-from headwise.cli.terminal import examples
+from headwise.cli.terminal import examples, put
 from headwise.model.bundle import find_model, load_bundle, named_models
 from headwise.text.segmenter import GRAPH
 from headwise.words.subwords import Subwords
@@ -14,19 +14,21 @@ from headwise.words.subwords import Subwords
     epilog=examples("headwise info en", "headwise info runs/paper-ewt-1", "headwise info"),
 )
 @click.argument("model", required=False)
-@click.option("--format", "out_form", type=click.Choice(["text", "json"]), default="text")
+@click.option(
+    "--format", "out_form", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
 def info(model: str | None, out_form: str) -> None:
     """Say what a model is, where it comes from and that its files are whole.
 
     Without MODEL: name the models inside the package and in `models/`.
     """
     if model is None:
-        click.echo("\n".join(sorted(named_models())))
+        put("\n".join(sorted(named_models())))
         return
     bundle = load_bundle(find_model(model))
     manifest = bundle.manifest
     if out_form == "json":
-        click.echo(msgspec.json.format(msgspec.json.encode(manifest), indent=2))
+        put(msgspec.json.format(msgspec.json.encode(manifest), indent=2))
         return
     vocab = bundle.vocab
     rows = [
@@ -49,7 +51,7 @@ def info(model: str | None, out_form: str) -> None:
         *((name, f"{entry.size:,} bytes, whole") for name, entry in manifest.files.items()),
     ]
     width = max(len(key) for key, _ in rows)
-    click.echo("\n".join(f"{key:{width}}  {value}" for key, value in rows))
+    put("\n".join(f"{key:{width}}  {value}" for key, value in rows))
 
 
 def _transformer(subwords: Subwords) -> str:
@@ -60,4 +62,8 @@ def _transformer(subwords: Subwords) -> str:
 
 def _settings(struct: msgspec.Struct) -> str:
     pairs = msgspec.structs.asdict(struct).items()
-    return ", ".join(f"{key} {str(value).lower()}" for key, value in pairs if value != "")
+    return ", ".join(f"{key} {_plain(value)}" for key, value in pairs if value not in ("", (), []))
+
+
+def _plain(value: object) -> str:
+    return "+".join(value) if isinstance(value, list | tuple) else str(value).lower()

@@ -1,7 +1,10 @@
 """The `headwise` command: its subcommands, and what becomes of errors."""
 
 import os
+import signal
 import sys
+import threading
+from types import FrameType
 
 import click
 
@@ -14,6 +17,9 @@ from headwise.cli.serve import serve
 from headwise.cli.train import train
 from headwise.errors import HeadwiseError
 from headwise.version import VERSION
+
+SIGNALLED = 128
+"""What a shell adds to the number of the signal that ended a command."""
 
 
 class _Commands(click.Group):
@@ -28,7 +34,11 @@ class _Commands(click.Group):
             ctx.exit(1)
         except BrokenPipeError:
             _let_go_of_stdout()
-            ctx.exit(1)
+            ctx.exit(SIGNALLED + signal.SIGPIPE)
+        except KeyboardInterrupt:
+            click.echo("\nheadwise: interrupted", err=True)
+            _let_go_of_stdout()
+            ctx.exit(SIGNALLED + signal.SIGINT)
 
 
 def _let_go_of_stdout() -> None:
@@ -37,7 +47,8 @@ def _let_go_of_stdout() -> None:
     Otherwise Python would try once more on its way out and complain.
     """
     try:
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -49,6 +60,13 @@ def main() -> None:
 
     Example: headwise parse text.conllu > parsed.conllu
     """
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _end)
+
+
+def _end(number: int, _: FrameType | None) -> None:
+    """End as by an error, so that what is half done is taken away."""
+    sys.exit(SIGNALLED + number)
 
 
 main.add_command(train)

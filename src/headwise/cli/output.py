@@ -13,6 +13,7 @@ from headwise.render.stack import stack
 from headwise.render.svg import to_svg
 from headwise.render.terminal import draw
 from headwise.words.conllu import Malformed, as_bytes
+from headwise.words.files import standard
 from headwise.words.sentence import Parse, Sentence
 
 OutputFormat = Literal["conllu", "conllx", "json", "tree", "svg"]
@@ -36,9 +37,10 @@ def screen_of(output: str) -> Screen:
     width = shutil.get_terminal_size().columns
     if output != "-":
         return Screen(False, width, False, "utf-8")
-    is_terminal = sys.stdout.isatty()
+    stdout = standard(sys.stdout, "<stdout>")
+    is_terminal = stdout.isatty()
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return Screen(is_terminal, width, is_terminal and not plain, sys.stdout.encoding)
+    return Screen(is_terminal, width, is_terminal and not plain, stdout.encoding)
 
 
 def written(items: Iterable[Annotated], form: OutputFormat, screen: Screen) -> Iterator[bytes]:
@@ -75,4 +77,4 @@ def _picture(sentences: Iterable[tuple[Sentence, Parse | None]]) -> bytes:
                 f"--format svg: more than {MAX_PICTURES:,} sentences", "draw fewer at a time"
             )
         pictures.append(to_svg(*both))
-    return (stack(pictures) + "\n").encode() if pictures else b""
+    return (stack(pictures) + "\n").encode()

@@ -106,7 +106,8 @@ FILE_NAME = re.compile(
     type=click.Choice(["raise", "skip"]),
     default="raise",
     show_default=True,
-    help="Malformed CoNLL-U: stop, or report it and pass it through unparsed.",
+    help="Malformed CoNLL-U: stop, or report it and pass it through unparsed (in CoNLL; other "
+    "formats leave it out).",
 )
 @click.option("--quiet", is_flag=True, help="No progress and no summary on stderr.")
 def parse(
@@ -163,7 +164,8 @@ class _Source(NamedTuple):
 def _stream_through(job: Job, given: _Source, output: str, quiet: bool) -> None:
     """Parse and write, and say how it went."""
     # On a terminal, progress would stand among the output.
-    tally = Tally(show_progress=not quiet and not job.screen.is_terminal)
+    passes_refused = job.out_form in ("conllu", "conllx")
+    tally = Tally(not quiet and not job.screen.is_terminal, passes_refused)
     with open_target(output) as stream:
         for data in _parsed(job, given, tally):
             stream.write(data)

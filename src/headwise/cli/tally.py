@@ -38,8 +38,9 @@ def counts_of(items: Iterable[Annotated]) -> Counts:
 class Tally:
     """Adds up counts, and shows them while work goes on."""
 
-    def __init__(self, show_progress: bool) -> None:
-        """Start the clock."""
+    def __init__(self, show_progress: bool, passes_refused: bool = True) -> None:
+        """Start the clock; only CoNLL can pass through what was refused."""
+        self._fate = "passed through unparsed" if passes_refused else "left out"
         self._progress = ProgressLine()
         self._show_progress = show_progress
         self._ways: Counter[str] = Counter()
@@ -57,7 +58,7 @@ class Tally:
         self._n_words += counts.n_words
         for error in counts.refused:
             self._progress.clear()
-            click.echo(f"headwise: passed through unparsed: {error}", err=True)
+            click.echo(f"headwise: {self._fate}: {error}", err=True)
             self._ways["unparsed"] += 1
         if self._show_progress:
             self._progress.show(self._speed())

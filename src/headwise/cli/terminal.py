@@ -5,6 +5,8 @@ import time
 
 import click
 
+from headwise.words.files import standard, writing
+
 EVERY = 0.2
 """Seconds between two states of the progress line."""
 
@@ -14,12 +16,19 @@ def examples(*lines: str) -> str:
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
+def put(text: str | bytes) -> None:
+    """Write text to stdout, and one line end after it; where that cannot be, say why."""
+    shown = text.decode() if isinstance(text, bytes) else text
+    with writing("<stdout>", "is there room where it goes?"):
+        click.echo(shown.rstrip("\n"), file=standard(sys.stdout, "<stdout>"))
+
+
 class ProgressLine:
     """One line on stderr that is written over, on a terminal only."""
 
     def __init__(self) -> None:
         """Look once whether there is a terminal to write to."""
-        self._is_terminal = sys.stderr.isatty()
+        self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
         self._last = 0.0
         self._width = 0
 

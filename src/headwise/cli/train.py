@@ -13,7 +13,7 @@ import click
 
 from headwise.cli.terminal import ProgressLine, duration, examples
 from headwise.config import Dtype, Recipe, read_recipe
-from headwise.errors import ConfigError
+from headwise.errors import ConfigError, install
 from headwise.version import VERSION
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _needs_torch() -> Iterator[None]:
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"training needs {error.name}, which is not installed",
-            "pip install 'headwise[train]'",
+            install("train"),
         ) from error
 
 

@@ -77,7 +77,7 @@ def _special_lines(sentence: Sentence, drop: bool) -> Counter[str]:
         if row in words or not line.strip(" \t\r\n"):
             continue
         if line.startswith("#"):
-            lost["comments"] += 1
+            lost["comment"] += 1
             continue
         number = line.split("\t", 1)[0]
         kind = "multi-word range" if "-" in number else "empty node"
@@ -88,7 +88,7 @@ def _special_lines(sentence: Sentence, drop: bool) -> Counter[str]:
                 sentence.first_line + row,
                 "leave such lines out with --drop",
             )
-        lost[f"{kind}s"] += 1
+        lost[kind] += 1
     return lost
 
 

@@ -26,7 +26,7 @@ from headwise.errors import ConfigError, DataError
 from headwise.model.bundle import MODELS_FOLDER, Bundle
 from headwise.model.scorer import Precision
 from headwise.version import VERSION
-from headwise.words.files import whole_file
+from headwise.words.files import make_folder, whole_file
 
 Form = Literal["text", "jsonl", "parquet", "conllu"]
 Split = Literal["paragraph", "line", "file"]
@@ -216,16 +216,9 @@ def save_plan(plan: Plan, output: Path) -> None:
             f"{output}: there are files, and no {PLAN} that says what they are",
             "give an empty folder, or a new one",
         )
-    _make_folder(output)
+    make_folder(output)
     with whole_file(path) as stream:
         stream.write(msgspec.json.encode(plan) + b"\n")
-
-
-def _make_folder(output: Path) -> None:
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(error.strerror or str(error), str(output), hint="choose another") from error
 
 
 def _read(path: Path) -> Plan:

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from headwise.errors import ConfigError, HeadwiseError, ModelError
+from headwise.errors import ConfigError, HeadwiseError, ModelError, install
 from headwise.words.subwords import EncoderSettings, IntArray, Windows, join_windows
 
 PLAIN = ("bert", "camembert", "distilbert", "electra", "roberta", "xlm-roberta")
@@ -83,7 +83,7 @@ def import_transformers() -> Any:
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"an encoder that learns, or runs on a GPU, needs {error.name}, which is not installed",
-            "pip install 'headwise[train-encoder]'",
+            install("train-encoder"),
         ) from error
     return transformers
 

@@ -29,11 +29,16 @@ class _Label(nn.Module):
         return torch.log_softmax(self.last(hidden), dim=-1)
 
 
-class _RowsLabel(_Label):
+class _RowsLabel(nn.Module):
     """The same; an input of the graph has the name that it has here."""
 
+    def __init__(self, label: _Label) -> None:
+        super().__init__()
+        self.label = label
+
     def forward(self, rows: Tensor) -> Tensor:
-        return super().forward(rows)
+        scores: Tensor = self.label(rows)
+        return scores
 
 
 class _RowsLinear(nn.Module):
@@ -68,11 +73,11 @@ def export_label(label: Labeller) -> bytes:
 
 def export_label_in_int8(label: Labeller) -> bytes:
     """Trace it in int8, for arcs of any sentences."""
-    network = _RowsLabel(_RowsLinear(label.second), _RowsLinear(label.last))
-    return _export(network, "rows", label.first.out_features)
+    network = _Label(_RowsLinear(label.second), _RowsLinear(label.last))
+    return _export(_RowsLabel(network), "rows", label.first.out_features)
 
 
-def _export(network: _Label, name: str, size: int) -> bytes:
+def _export(network: nn.Module, name: str, size: int) -> bytes:
     return trace(
         network, {name: torch.zeros(5, size)}, {name: {0: Dim("n_arcs")}}, ["label_log_probs"]
     )

@@ -43,7 +43,7 @@ from headwise.learn.teach import with_lessons
 from headwise.model.bundle import Description
 from headwise.text.segmenter import GRAPH, SETTINGS
 from headwise.words.conllu import read_sentences
-from headwise.words.files import whole_file
+from headwise.words.files import make_folder, whole_file
 
 Report = StartReport | StepReport | EpochReport | SegmentReport
 MakePlan = Callable[[Run], PhasePlan]
@@ -59,7 +59,7 @@ def run(
     """
     group = device.group
     if group.leads:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
     try:
         state = start(recipe, folder, device)
     except HeadwiseError:

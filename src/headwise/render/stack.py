@@ -21,7 +21,7 @@ def stack(pictures: Sequence[str]) -> str:
         placed.append(picture.replace("<svg ", f'<svg y="{top}" ', 1))
         top += int(found[2]) + GAP
         width = max(width, int(found[1]))
-    height = top - GAP
+    height = max(top - GAP, 0)
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     start = f'<svg xmlns="http://www.w3.org/2000/svg" class="headwise" {size}>'
     return f"{start}{_GROUND}{''.join(placed)}</svg>"

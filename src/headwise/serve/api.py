@@ -31,6 +31,9 @@ LETTERS_PER_WORD = 5
 LETTERS_PER_LINE = 200
 """A word with its columns is shorter as a rule; what is not takes up room in the queue."""
 JSON = "application/json"
+EXAMPLE = '{"text": "Kids love candy."}'
+FIELDS = "format: json or conllu; decoder: greedy, mst or eisner; all else is in /openapi.json"
+SURROGATES = r"half of a pair, like \ud83d alone, is no character"
 PLAIN = "text/plain; charset=utf-8"
 
 
@@ -119,12 +122,20 @@ def require_type(request: Request, *kinds: str) -> str:
 
 
 def _read_request(body: bytes) -> ParseRequest:
+    if not body:
+        raise Refusal(400, "the body is empty", EXAMPLE)
     try:
+        body.decode("utf-8")
         asked = msgspec.json.decode(body, type=ParseRequest)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except UnicodeDecodeError as error:
         raise Refusal(
-            400, f"the body is no request: {error}", '{"text": "Kids love candy."}'
+            400, f"byte {error.start + 1} of the body is not UTF-8", "send UTF-8"
         ) from None
+    except msgspec.ValidationError as error:
+        raise Refusal(400, f"the body is no request: {error}", FIELDS) from None
+    except (msgspec.MsgspecError, RecursionError) as error:
+        hint = SURROGATES if b"\\ud" in body.lower() else EXAMPLE
+        raise Refusal(400, f"the body is no JSON: {error}", hint) from None
     if sum(given is not None for given in (asked.text, asked.tokens, asked.conllu)) != 1:
         raise Refusal(400, "one of text, tokens and conllu is needed, and only one")
     return asked

@@ -2,6 +2,7 @@
 
 import copy
 import logging
+import logging.config
 import os
 import socket
 import sys
@@ -36,29 +37,31 @@ def run(
 ) -> None:
     """Serve models until a signal says stop; several processes share the port, not the models."""
     loaded = load_models(models)  # before anything listens, so that its errors are said first
+    bound = _listen(config)
+    settings = {"log_config": _log_config("WARNING"), **settings_of(config)}
     if processes == 1:
-        _run_here(config, loaded, quiet)
+        sys.setswitchinterval(SWITCH_SECONDS)
+        server = uvicorn.Server(uvicorn.Config(make_app(config, loaded), **settings))
+        _say_where(config, loaded, bound, quiet)
+        server.run([bound])
         return
     handed = {"config": config, "models": list(models)}
     os.environ[HANDED_OVER] = msgspec.json.encode(handed).decode()
     name = f"{__name__}:{make_handed_over_app.__name__}"
-    log = _log_config("WARNING" if quiet else "INFO")
-    uvicorn.run(name, factory=True, workers=processes, log_config=log, **settings_of(config))
+    logging.config.dictConfig(settings["log_config"])
+    _say_where(config, loaded, bound, quiet)
+    uvicorn.run(name, factory=True, workers=processes, fd=bound.fileno(), **settings)
 
 
-def _run_here(config: ServeConfig, models: Models, quiet: bool) -> None:
-    bound = _listen(config)
-    sys.setswitchinterval(SWITCH_SECONDS)
-    app = make_app(config, models)
-    settings = uvicorn.Config(app, log_config=_log_config("WARNING"), **settings_of(config))
+def _say_where(config: ServeConfig, models: Models, bound: socket.socket, quiet: bool) -> None:
+    if quiet:
+        return
+    LOG.setLevel(logging.INFO)
     host = f"[{config.host}]" if ":" in config.host else config.host
-    if not quiet:
-        LOG.setLevel(logging.INFO)
-        names = ", ".join(models.parsers)
-        LOG.info("serving %s at http://%s:%d", names, host, bound.getsockname()[1])
-        if not config.token and config.host not in LOOPBACK:
-            LOG.info("without --token, whoever can reach it may ask")
-    uvicorn.Server(settings).run([bound])
+    names = ", ".join(models.parsers)
+    LOG.info("serving %s at http://%s:%d", names, host, bound.getsockname()[1])
+    if not config.token and config.host not in LOOPBACK:
+        LOG.info("without --token, whoever can reach it may ask")
 
 
 def _listen(config: ServeConfig) -> socket.socket:

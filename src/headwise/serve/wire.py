@@ -14,6 +14,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 MAX_HEAD_BYTES = 65_536
 """Of the first line and the headers; a query with `data` is part of it."""
 MAX_HEAD_SECONDS = 10.0
+END_OF_HEAD = b"\r\n\r\n"
 
 
 class PatientProtocol(HttpToolsProtocol):
@@ -33,17 +34,19 @@ class PatientProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Take data, unless a head is growing out of bounds."""
         begun = self.cycle
+        if begun is None or begun.response_complete:
+            end = data.find(END_OF_HEAD)
+            self._n_head_bytes += len(data) if end < 0 else end
+            if self._n_head_bytes > MAX_HEAD_BYTES:
+                self._refuse(431)
+                return
         super().data_received(data)
         if self.transport.is_closing():
             return
         if self.cycle is not begun or (begun is not None and not begun.response_complete):
             self._stop_waiting()
-        else:
-            self._n_head_bytes += len(data)
-            if self._n_head_bytes > MAX_HEAD_BYTES:
-                self._refuse(431)
-            elif self._timer is None:
-                self._wait_for_head()
+        elif self._timer is None:
+            self._wait_for_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the clock."""

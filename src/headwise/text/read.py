@@ -62,8 +62,9 @@ class Opened:
     form: Input
 
     def text(self) -> Iterator[str]:
-        """Read it as text, in chunks."""
-        return decode_utf8(iter(lambda: self.stream.read(CHUNK_BYTES), b""), self.name)
+        """Read it as text, in chunks, as it comes: nobody has to end it twice on a terminal."""
+        stream = cast(io.BufferedReader, self.stream)
+        return decode_utf8(iter(lambda: stream.read1(CHUNK_BYTES), b""), self.name)
 
 
 @contextmanager
@@ -78,7 +79,8 @@ def open_any(
         elif form == "auto":
             start = _read_start(opened)
             form = "conllu" if is_conllu(start) else "text"
-            stream = cast(BinaryIO, io.BufferedReader(_Rejoined(start, opened), CHUNK_BYTES))
+            whole = _Rejoined(start, cast(io.BufferedReader, opened))
+            stream = cast(BinaryIO, io.BufferedReader(whole, CHUNK_BYTES))
         if form not in ("conllu", "conllx") and no_text is not None:
             raise no_text
         yield Opened(stream, name, form)
@@ -123,7 +125,7 @@ def _read_start(stream: BinaryIO) -> bytes:
 class _Rejoined(io.RawIOBase):
     """A stream from its start, though some of it was read already."""
 
-    def __init__(self, start: bytes, rest: BinaryIO) -> None:
+    def __init__(self, start: bytes, rest: io.BufferedReader) -> None:
         self._start, self._rest = io.BytesIO(start), rest
 
     def readable(self) -> bool:
@@ -131,7 +133,7 @@ class _Rejoined(io.RawIOBase):
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
         room = memoryview(buffer).cast("B")
-        data = self._start.read(len(room)) or self._rest.read(len(room))
+        data = self._start.read(len(room)) or self._rest.read1(len(room))
         room[: len(data)] = data
         return len(data)
 

@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Literal, get_args
 
 from headwise.config import Format
-from headwise.errors import DataError, plural
+from headwise.errors import ConfigError, DataError, plural
 from headwise.words.files import open_source
 from headwise.words.sentence import BLANK, Sentence, Word
 
@@ -58,6 +58,8 @@ def read_stream(
 
     `name`, and `first_line` where the stream is a part of a file, are for messages.
     """
+    if on_error not in get_args(OnError):
+        raise ConfigError(f"on_error is {on_error!r}", f"one of {', '.join(get_args(OnError))}")
     for line, block in blocks(stream, name, first_line):
         try:
             yield _read_block(block, name, line, form)
@@ -121,6 +123,7 @@ def _read_block(block: list[bytes], name: str, first_line: int, form: Format) ->
     lines = _decode(block, name, first_line)
     words: list[Word] = []
     rows: list[int] = []
+    others: list[int] = []
     for row, line in enumerate(lines):
         try:
             if line[0] == "#" and form == "conllu":
@@ -128,13 +131,18 @@ def _read_block(block: list[bytes], name: str, first_line: int, form: Format) ->
                     raise _FormatError(
                         "a comment after the first word", "comments come before words"
                     )
-            elif not _is_blank(block[row]) and (word := _read_line(line, len(words), form)):
-                words.append(word)
-                rows.append(row)
+            elif not _is_blank(block[row]):
+                word = _read_line(line, len(words), form)
+                if word is None:
+                    others.append(row)
+                else:
+                    words.append(word)
+                    rows.append(row)
         except _FormatError as broken:
             raise DataError(broken.what, name, first_line + row, broken.hint) from None
     sentence = Sentence(tuple(words), tuple(lines), tuple(rows), name, first_line)
     _check_heads(sentence)
+    _check_ranges(sentence, others)
     return sentence
 
 
@@ -167,7 +175,7 @@ def _read_line(line: str, n_words: int, form: Format) -> Word | None:
     columns = line.rstrip("\r\n").split("\t")
     if len(columns) != N_COLUMNS:
         hint = "columns are separated by one tab, never by spaces"
-        raise _FormatError(f"{len(columns)} columns where {N_COLUMNS} are needed", hint)
+        raise _FormatError(f"{plural(len(columns), 'column')} where {N_COLUMNS} are needed", hint)
     if "" in columns:
         empty = Word._fields[columns.index("")].upper()
         raise _FormatError(f"column {empty} is empty", "a column without a value is written _")
@@ -218,5 +226,18 @@ def _check_heads(sentence: Sentence) -> None:
                 f"HEAD is {word.head} but the sentence has {plural(n_words, 'word')}",
                 sentence.source,
                 sentence.line_of(position),
+                "is a line missing, or a blank line between two sentences?",
+            )
+
+
+def _check_ranges(sentence: Sentence, rows: list[int]) -> None:
+    n_words = len(sentence)
+    for row in rows:
+        number = sentence.lines[row].partition("\t")[0]
+        if int(number.partition("-")[2] or 0) > n_words:
+            raise DataError(
+                f"the range is {number} but the sentence has {plural(n_words, 'word')}",
+                sentence.source,
+                sentence.first_line + row,
                 "is a line missing, or a blank line between two sentences?",
             )

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, TextIO, cast
 
 from headwise.errors import DataError
 
@@ -28,7 +28,7 @@ def open_source(source: str | Path | BinaryIO) -> Iterator[tuple[BinaryIO, str]]
     is_path = isinstance(source, str | Path) and str(source) != "-"
     if isinstance(source, str | Path):
         name = str(source) if is_path else "<stdin>"
-        raw = _open_path(Path(source)) if is_path else sys.stdin.buffer
+        raw = _open_path(Path(source)) if is_path else standard(sys.stdin, name).buffer
     else:
         name, raw = str(getattr(source, "name", "<stream>")), source
     buffered = cast(
@@ -46,6 +46,13 @@ def open_source(source: str | Path | BinaryIO) -> Iterator[tuple[BinaryIO, str]]
             raw.close()
         elif buffered is not raw and not raw.closed:
             buffered.detach()  # or it would close the stream when it goes
+
+
+def standard(stream: TextIO | None, name: str) -> TextIO:
+    """Give stdin or stdout, unless it was closed before we began."""
+    if stream is None:
+        raise DataError("it is closed", name, hint="name a file instead")
+    return stream
 
 
 def _open_path(path: Path) -> BinaryIO:
@@ -76,9 +83,10 @@ def open_target(target: str | Path) -> Iterator[BinaryIO]:
     written as it is, never replaced.
     """
     if str(target) == "-":
-        with _writing("<stdout>", "is there room where it goes?"):
-            yield sys.stdout.buffer
-            sys.stdout.buffer.flush()
+        with writing("<stdout>", "is there room where it goes?"):
+            stream = standard(sys.stdout, "<stdout>").buffer
+            yield stream
+            stream.flush()
         return
     path = Path(target)
     is_special = os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
@@ -93,6 +101,12 @@ def open_target(target: str | Path) -> Iterator[BinaryIO]:
             yield raw
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder, and those above it, unless it is there."""
+    with writing(str(path), "can a folder be made there?"):
+        path.mkdir(parents=True, exist_ok=True)
+
+
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """Write a file under a temporary name beside `path`, and rename it when it is whole.
@@ -100,10 +114,10 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     Where `path` is a link, the file that it leads to is written.
     """
     final = Path(os.path.realpath(path))
-    with _writing(str(path), "can files be made in this folder?"):
+    with writing(str(path), "can files be made in this folder?"):
         handle, temporary = tempfile.mkstemp(dir=final.parent, prefix=f".{final.name}.")
     try:
-        with _writing(str(path), "nothing was written"):
+        with writing(str(path), "nothing was written"):
             with os.fdopen(handle, "wb") as raw:
                 yield raw
                 raw.flush()
@@ -117,12 +131,12 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _special_file(path: Path) -> Iterator[BinaryIO]:
-    with _writing(str(path), "is there room where it goes?"), path.open("wb") as raw:
+    with writing(str(path), "is there room where it goes?"), path.open("wb") as raw:
         yield raw
 
 
 @contextmanager
-def _writing(name: str, hint: str) -> Iterator[None]:
+def writing(name: str, hint: str) -> Iterator[None]:
     """Make a failure to write a `DataError`; a pipe that nobody reads any more is no failure."""
     try:
         yield

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from headwise.config import How
-from headwise.errors import DataError
+from headwise.errors import ConfigError, DataError
 
 BLANK = "_"
 TokenRow = tuple[str, str, tuple[tuple[str, str], ...]]
@@ -128,10 +128,14 @@ def line_end(line: str) -> str:
 def sentence_from_words(words: Sequence[Sequence[str]], columns: Sequence[str]) -> Sentence:
     """Make a sentence out of plain values, one row a word; columns not named are blank.
 
-    An empty value, or one with a tab or a line end, is refused; heads and ids are not checked.
+    An empty value, or one with a tab or a line end, is refused; heads are not checked.
     Example: `sentence_from_words([("Kids", "NNS"), ("love", "VBP")], ["form", "xpos"])`.
     """
     rows = []
+    for column in columns:
+        if column not in Word._fields[1:]:
+            hint = f"one of {', '.join(Word._fields[1:])}; words are numbered by themselves"
+            raise ConfigError(f"no column {column!r}", hint)
     for position, values in enumerate(words, 1):
         given = dict(zip(columns, values, strict=True))
         _check_values(given, position)

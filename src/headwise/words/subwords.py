@@ -19,7 +19,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from headwise.errors import ConfigError, ModelError
+from headwise.errors import ConfigError, ModelError, install
 from headwise.words.pieces import Memory
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def open_tokenizer(data: bytes, where: str) -> "Tokenizer":
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"{where}: reading with a transformer needs tokenizers, which is not installed",
-            "pip install 'headwise[encoder]'",
+            install("encoder"),
         ) from error
     if len(data) > MAX_TOKENIZER_BYTES:
         raise ModelError(f"{where}/{TOKENIZER}: larger than {MAX_TOKENIZER_BYTES >> 20} MiB")

@@ -25,6 +25,9 @@ FAILED_LOAD = "Failed to load resource"
 
 PageMaker = Callable[..., Page]
 
+_ENVIRONMENT = {name: os.environ[name] for name in os.environ if name != "HEADWISE_TOKEN"}
+_ENVIRONMENT["OMP_NUM_THREADS"] = "1"
+
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[str]:
@@ -34,7 +37,7 @@ def server() -> Iterator[str]:
         [*command, "--max-bytes", str(MAX_BYTES)],
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ | {"OMP_NUM_THREADS": "1", "HEADWISE_TOKEN": ""},
+        env=_ENVIRONMENT,
     )
     assert process.stderr
     with process:

@@ -1,0 +1,71 @@
+"""Standard streams that are full or closed, and signals: one message, and nothing left behind."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+SAMPLE = Path(__file__).parent.parent / "fixtures" / "ewt-dev-100.conllu"
+
+
+@pytest.mark.parametrize("arguments", [("info", "en"), ("evaluate", SAMPLE, SAMPLE)])
+def test_full_disk_is_one_clear_error_of_other_commands_too(arguments: tuple[object, ...]) -> None:
+    with open("/dev/full", "wb") as full:
+        command = [sys.executable, "-m", "headwise", *map(str, arguments)]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"headwise: <stdout>: No space left")
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("parse 'Kids play.' >&-", b"stdout"),
+        ("parse <&-", b"stdin"),
+        ("convert --from conllu --to conllx - >&-", b"stdout"),
+        ("info >&-", b"stdout"),
+    ],
+)
+def test_closed_streams_are_one_clear_error(command: str, name: bytes) -> None:
+    started = f"{sys.executable} -m headwise {command}"
+    done = subprocess.run(
+        started, shell=True, stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"headwise: <" + name + b">: it is closed")
+
+
+def test_without_stderr_nothing_is_said() -> None:
+    started = f"{sys.executable} -m headwise parse 'Kids play.' 2>&-"
+    done = subprocess.run(started, shell=True, capture_output=True, check=True)
+    assert done.stdout.count(b"\n") > 4
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_leaves_nothing_half_done(number: signal.Signals, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "headwise", "parse", "-o", str(tmp_path / "out.conllu")]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin
+        process.stdin.write("Kids play.\n\n" * 100)
+        process.stdin.flush()
+        until(lambda: list(tmp_path.iterdir()))
+        process.send_signal(number)
+        _, message = process.communicate()
+    assert process.returncode == 128 + number
+    assert list(tmp_path.iterdir()) == []
+    assert "Traceback" not in message
+
+
+def until(is_so: Callable[[], object], seconds: float = 30) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.02)
