@@ -18,7 +18,8 @@ END_LENGTH = 10
 """Characters that are read at each end of a long word."""
 PAD_PIECE, ROOT_PIECE = 0, 1
 N_PIECE_SPECIALS = 2
-MAX_CACHED = 100_000
+MAX_CACHED = 20_000
+"""Words; most of those that come again are rows of a table by then (`model.table`)."""
 ENOUGH = 16
 """New words that are worth cutting together."""
 _ALL_ONES = np.uint32(0xFFFFFFFF)
