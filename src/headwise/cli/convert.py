@@ -198,9 +198,14 @@ def _summarise(counts: _Counts, titles: Mapping[Part, str]) -> None:
     for part, title in titles.items():
         click.echo(title + _count(counts.n_sentences[part], counts.n_words[part]), err=True)
     if counts.lost:
-        what = ", ".join(plural(count, kind) for kind, count in counts.lost.most_common())
+        what = ", ".join(_lost(n, kind) for kind, n in counts.lost.most_common())
         click.echo(f"left out: {what}", err=True)
 
 
 def _count(n_sentences: int, n_words: int) -> str:
     return f"{plural(n_sentences, 'sentence')}, {plural(n_words, 'word')}"
+
+
+def _lost(count: int, kind: str) -> str:
+    """Count lines, and values of a column, which has no plural."""
+    return f"{count:,} {kind}" if kind.isupper() else plural(count, kind)

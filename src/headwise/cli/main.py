@@ -18,6 +18,8 @@ from headwise.cli.train import train
 from headwise.errors import HeadwiseError
 from headwise.version import VERSION
 
+BROKEN_PIPE = 141
+"""As of a command that SIGPIPE ended; not every system has that signal."""
 SIGNALLED = 128
 """What a shell adds to the number of the signal that ended a command."""
 
@@ -34,7 +36,7 @@ class _Commands(click.Group):
             ctx.exit(1)
         except BrokenPipeError:
             _let_go_of_stdout()
-            ctx.exit(SIGNALLED + signal.SIGPIPE)
+            ctx.exit(BROKEN_PIPE)
         except KeyboardInterrupt:
             click.echo("\nheadwise: interrupted", err=True)
             _let_go_of_stdout()

@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 from contextlib import suppress
 
 import click
@@ -154,5 +155,6 @@ def serve(models: tuple[str, ...], processes: int, quiet: bool, **settings: obje
         raise ConfigError(
             f"serving needs {error.name}, which is not installed", install("serve")
         ) from error
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # uvicorn ends by it, when all is answered
     with suppress(KeyboardInterrupt):  # it has ended well by then
         run(config, models, processes, quiet)
