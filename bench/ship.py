@@ -40,6 +40,14 @@ def named(model: ModelConfig) -> ModelConfig:
     return msgspec.structs.replace(model, **places)
 
 
+def origin_of(segmenter: Bundle) -> str:
+    """Say which model learned the segmenter of this one: itself, or one that it was taken from."""
+    said = segmenter.manifest.provenance
+    if "segmenter" in said:
+        return said["segmenter"]
+    return f"of the model made by: {without_folders(said.get('command', 'unknown'))}"
+
+
 def ship(source: Bundle, target: Path, segmenter: Bundle | None) -> None:
     """Write the folder."""
     card = (target / CARD).read_bytes() if (target / CARD).exists() else b""
@@ -54,8 +62,7 @@ def ship(source: Bundle, target: Path, segmenter: Bundle | None) -> None:
             raise ModelError(f"{segmenter.path}: it has no segmenter")
         files |= {name: segmenter.read(name) for name in (GRAPH, SETTINGS)}
         scores |= {name: segmenter.manifest.scores[name] for name in SEGMENTER_SCORES}
-        said = segmenter.manifest.provenance.get("command", "unknown")
-        provenance["segmenter"] = f"of the model made by: {without_folders(said)}"
+        provenance["segmenter"] = origin_of(segmenter)
     manifest = source.manifest
     described = Description(named(manifest.model), manifest.decode, provenance, scores)
     write_bundle(target, described, files)

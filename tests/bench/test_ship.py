@@ -53,6 +53,17 @@ def test_a_segmenter_is_taken_from_another_model(
     assert trees[0] == trees[1]
 
 
+def test_a_segmenter_keeps_its_origin_when_it_is_taken_again(
+    tiny_run: Path, full_run: Path, tmp_path: Path
+) -> None:
+    ship(opened(tiny_run), tmp_path / "first", opened(full_run))
+    ship(opened(tiny_run), tmp_path / "second", opened(tmp_path / "first"))
+    first, second = (opened(tmp_path / name) for name in ("first", "second"))
+    origin = second.manifest.provenance["segmenter"]
+    assert origin == first.manifest.provenance["segmenter"]
+    assert origin.startswith("of the model made by: ")
+
+
 def test_a_model_without_a_segmenter_has_none_to_give(tiny_run: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="no segmenter"):
         ship(opened(tiny_run), tmp_path / "out", opened(tiny_run))
