@@ -149,6 +149,9 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """Weight of the loss of predicted tags."""
     window: Count = 20
     """Batches that are sorted by length together after shuffling."""
+    calibrate: bool = False
+    """Divide the scores of heads by a number, fitted on dev, in the end: no tree changes, but the
+    probabilities can be believed."""
 
 
 class LabelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -17,6 +17,7 @@ from headwise.errors import ConfigError, install
 from headwise.version import VERSION
 
 if TYPE_CHECKING:
+    from headwise.learn.calibrate import CalibrationReport
     from headwise.learn.distributed import Launch
     from headwise.learn.loop import StartReport, StepReport
     from headwise.learn.recipe import Report
@@ -138,6 +139,7 @@ def _needs_torch() -> Iterator[None]:
 
 
 def _show(reports: "Iterable[Report]") -> None:
+    from headwise.learn.calibrate import CalibrationReport
     from headwise.learn.loop import StartReport, StepReport
     from headwise.learn.recipe import as_line
     from headwise.learn.segment import SegmentReport
@@ -151,6 +153,8 @@ def _show(reports: "Iterable[Report]") -> None:
             progress.show(_state(report, time.monotonic() - started))
         elif isinstance(report, SegmentReport):
             click.echo(_segmenting(report), err=True)
+        elif isinstance(report, CalibrationReport):
+            click.echo(_calibrating(report), err=True)
         else:
             progress.clear()
             click.echo(as_line(report), err=True)
@@ -172,6 +176,13 @@ def _segmenting(report: "SegmentReport") -> str:
     return (
         f"words in text {report.epoch}/{report.n_epochs}  loss {report.loss:.4f}  "
         f"dev words {dev.words:.2f}  sentences {dev.sentences:.2f}"
+    )
+
+
+def _calibrating(report: "CalibrationReport") -> str:
+    return (
+        f"probabilities: scores divided by {report.temperature:.2f}; calibration error on dev "
+        f"{report.error:.2f} points, before {report.error_before:.2f}"
     )
 
 

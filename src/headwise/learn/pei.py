@@ -80,6 +80,11 @@ class PeiSelector(nn.Module):
         blocks = [slice(start, start + n_rows) for start in range(0, len(rows), n_rows)]
         return torch.cat([self(dependents[:, b], heads, rows[b]) for b in blocks], dim=1)
 
+    def divide_scores(self, temperature: float) -> None:
+        """Make all scores smaller by a factor, for good."""
+        with torch.no_grad():
+            self.v.div_(temperature)
+
     def _score_side(self, side: int, dependents: Tensor, heads: Tensor, distance: Tensor) -> Tensor:
         size = self.v.shape[1]
         own = slice(side * size, (side + 1) * size)

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from headwise.config import Recipe
 from headwise.errors import ConfigError, HeadwiseError
+from headwise.learn.calibrate import CalibrationReport, calibrate
 from headwise.learn.checkpoint import (
     Checkpoint,
     EpochReport,
@@ -45,7 +46,7 @@ from headwise.text.segmenter import GRAPH, SETTINGS
 from headwise.words.conllu import read_sentences
 from headwise.words.files import make_folder, whole_file
 
-Report = StartReport | StepReport | EpochReport | SegmentReport
+Report = StartReport | StepReport | EpochReport | SegmentReport | CalibrationReport
 MakePlan = Callable[[Run], PhasePlan]
 
 
@@ -83,6 +84,7 @@ def run(
         return
     others = yield from _train_segmenter(state)
     scores = _scores(state.progress) | state.progress.segment | score_others(state)
+    scores |= yield from calibrate(state)
     others |= export_encoder(state.kept.cpu(), state.data.vocab)
     description = Description(recipe.model, recipe.decode, provenance, scores)
     export_model(state.kept, state.data.vocab, description, folder / "model", others)

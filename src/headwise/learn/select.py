@@ -38,6 +38,11 @@ class AdditiveSelector(nn.Module):
         """Do as `forward` does, which is the form to export, without an array of pairs."""
         return pair_scores(dependents, heads, self.v_a.weight[0])
 
+    def divide_scores(self, temperature: float) -> None:
+        """Make all scores smaller by a factor, for good."""
+        with torch.no_grad():
+            self.v_a.weight.div_(temperature)
+
 
 def head_log_probs(scores: Tensor, lengths: Tensor | None) -> Tensor:
     """Give log P_head(w_j | w_i, S), Eq. 5, from scores [B, n, N+1]; padding heads nothing."""

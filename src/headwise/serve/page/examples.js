@@ -14,7 +14,7 @@ export const EXAMPLES = [
   { name: "Kids love candy", text: "Kids love candy, and every word selects its head." },
   { name: "Two readings", text: "I saw the man with the telescope." },
   { name: "Uncertain arcs", text: "The rat the cat the dog chased killed ate the malt." },
-  { name: "A repaired tree", text: "When Fred eats food gets thrown." },
+  { name: "A repaired tree", text: "The horse raced past the barn fell." },
   {
     name: "Right to left (Hebrew)",
     text: "הילדים אוהבים ממתקים, וכל מילה בוחרת את הראש שלה.",
