@@ -35,6 +35,8 @@ BATCH = 16
 """Sentences that share a pass; more would gain little."""
 BATCH_SLOTS = 1_024
 """Slots in a pass, padding included, unless one sentence has more."""
+LABEL_ROWS = 512
+"""Arcs in a call of `label`, few enough for a cache."""
 
 
 class _Weights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -100,17 +102,22 @@ class BatchScorer:
     def label(self, selections: Sequence[Selection], heads: Sequence[IntArray]) -> list[FloatArray]:
         """Give each arc its distribution over labels: float32 [N, R] for heads int32 [N+1].
 
-        In int8 all arcs go in one call; older models have one scale for a call, a sentence each.
+        In int8 arcs of many sentences go in one call; older models have one scale for a call, a
+        sentence each.
         """
-        sums = [
-            arcs[1:, :half] + arcs[chosen[1:], half:]
-            for selection, chosen in zip(selections, heads, strict=True)
-            for arcs, half in [(selection.features, selection.features.shape[1] // 2)]
-        ]
-        if self._label.inputs != ["rows"] or not sums:
-            return [self._label.run({"arcs": arcs})[0] for arcs in sums]
-        (log_probs,) = self._label.run({"rows": np.concatenate(sums)})
-        ends = accumulate(map(len, sums), initial=0)
+        ends = list(accumulate((len(chosen) - 1 for chosen in heads), initial=0))
+        if not selections:
+            return []
+        half = selections[0].features.shape[1] // 2
+        rows = np.empty((ends[-1], half), np.float32)
+        parts = [rows[start:end] for start, end in pairwise(ends)]
+        for selection, chosen, own in zip(selections, heads, parts, strict=True):
+            arcs = selection.features
+            np.add(arcs[1:, :half], arcs[chosen[1:], half:], out=own)
+        if self._label.inputs != ["rows"]:
+            return [self._label.run({"arcs": own})[0] for own in parts]
+        blocks = [rows[start : start + LABEL_ROWS] for start in range(0, len(rows), LABEL_ROWS)]
+        log_probs = np.concatenate([self._label.run({"rows": block})[0] for block in blocks])
         return [log_probs[start:end] for start, end in pairwise(ends)]
 
     def _x_of(self, words: Encoded) -> FloatArray:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float32]
-BLOCK_BYTES = 2**20
+BLOCK_BYTES = 2**19
 """Size of the array of a block, [dependents, heads, k] in float32."""
 ONE_THREAD = 9_000
 """Numbers in the product of one dependent and a block of heads: BLAS gives more than 9,216 to all
