@@ -1,5 +1,6 @@
 import io
 import re
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import headwise
 from headwise import DataError, Malformed, ModelError, Sentence, Word
 from headwise.config import DecodeConfig
 from headwise.model.bundle import load_bundle
-from headwise.parser import CHUNK, CHUNK_PAIRS, Parser, _chunks
+from headwise.parser import CHUNK, Parser
 from headwise.words.conllu import as_bytes
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -115,6 +116,23 @@ def test_stream_is_lazy_and_an_early_stop_is_clean(
     stream.close()  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_what_came_before_an_error_is_parsed(
+    threads: int, parser: Parser, ewt_sentences: list[Sentence]
+) -> None:
+    blank = headwise.sentence_from_words([("Kids",)], ["form"])
+    longer = headwise.sentence_from_words([("Kids",)] * 9, ["form"])
+    small = Parser(parser.scorer, parser.vocab, parser.decode, chunk=8)
+    stream = small.annotate([*ewt_sentences[:30], blank, longer], threads)
+    found = [item for item, _ in islice(stream, 30)]
+    with pytest.raises(DataError, match="XPOS") as refused:
+        next(stream)
+    assert found == parsed(parser, ewt_sentences[:30])
+    with pytest.raises(DataError) as first:
+        parser.parse([blank])
+    assert str(refused.value) == str(first.value)
+
+
 def test_error_in_a_thread_reaches_the_caller(
     parser: Parser, ewt_sentences: list[Sentence]
 ) -> None:
@@ -137,11 +155,16 @@ def test_the_vocabulary_of_the_parser_is_the_one_that_counts(
     assert found != [parse.head_log_probs for parse in first.parse(some)]
 
 
-def test_long_sentences_go_alone(parser: Parser, ewt_sentences: list[Sentence]) -> None:
-    long = ewt_sentences[0]
-    long = Sentence(long.words * (1500 // len(long) + 1), long.lines, long.rows)
-    chunks = list(_chunks([long, *ewt_sentences[:40], long, long], 32, CHUNK_PAIRS))
-    assert [len(chunk) for chunk in chunks] == [1, 32, 8, 1, 1]
+@pytest.mark.parametrize("threads", [1, 3])
+def test_windows_and_chunks_change_nothing(
+    threads: int, parser: Parser, ewt_sentences: list[Sentence]
+) -> None:
+    bad = Malformed(b"what?\n\n", DataError("no", "x", 1))
+    items = [*ewt_sentences[:70], bad, *ewt_sentences[70:]]
+    small = Parser(parser.scorer, parser.vocab, parser.decode, chunk=5)
+    wanted = list(parser.annotate(items))
+    assert list(small.annotate(items, threads)) == wanted
+    assert [item for item, _ in wanted][70] == bad
 
 
 @pytest.fixture(scope="module")

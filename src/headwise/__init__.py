@@ -94,6 +94,7 @@ READING_ORDER = (
     "text.segmenter",
     "text.read",
     "stretches",
+    "chunks",
     "parser",
     "processes",
     "evaluate.punctuation",

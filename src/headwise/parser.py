@@ -12,10 +12,12 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from itertools import chain
 from threading import Lock
 
 import numpy as np
 
+from headwise.chunks import Item, Places, chunks, in_order, until_error, windows
 from headwise.config import DecodeConfig, PredictedTag
 from headwise.errors import ConfigError, DataError, ModelError, refuse
 from headwise.model.batches import BatchScorer, load_scorer
@@ -36,6 +38,7 @@ CHUNK = 128
 CHUNK_PAIRS = 2_000_000
 """Pairs of words (dependent, head) after which a chunk ends early: long sentences go alone."""
 DEFAULT_MODEL = "en"
+Annotated = tuple[Item, Parse | None]
 
 
 class Parser:
@@ -165,30 +168,54 @@ class Parser:
         return tuple(old if old != BLANK else new for old, new in zip(given, tags, strict=True))
 
     def annotate(
-        self, items: Iterable[Sentence | Malformed], threads: int = 1, on_error: OnError = "raise"
-    ) -> Iterator[tuple[Sentence | Malformed, Parse | None]]:
+        self, items: Iterable[Item], threads: int = 1, on_error: OnError = "raise"
+    ) -> Iterator[Annotated]:
         """Parse a stream in order; what is malformed passes through without a parse."""
         instead = "annotate takes sentences: annotate([sentence]); for text there is annotate_text"
         refuse(items, (str, bytes, Sentence), instead)
         if threads < 1:
             raise ConfigError(f"threads is {threads}", "1 or more")
-        longest = self._longest(threads)
-        chunks = _chunks(items, self.chunk, min(CHUNK_PAIRS, longest**2))
+        errors: list[Exception] = []
+        found = windows(until_error(self.checked(items, on_error), errors), self.chunk)
         if threads == 1:
-            for chunk in chunks:
-                yield from self._annotate_chunk(chunk, longest, on_error)
-            return
-        pending: deque[Future[list[tuple[Sentence | Malformed, Parse | None]]]] = deque()
+            yield from chain.from_iterable(map(self.annotate_window, found))
+        else:
+            yield from self._annotate_in_threads(found, threads)
+        if errors:
+            raise errors[0]
+
+    def _annotate_in_threads(
+        self, found: Iterable[Sequence[Item]], threads: int
+    ) -> Iterator[Annotated]:
+        longest = self._longest(threads)
+        pending: deque[list[tuple[Places, Future[list[Annotated]]]]] = deque()
         with ThreadPoolExecutor(threads) as pool:
+
+            def submit(window: Sequence[Item], places: Places) -> Future[list[Annotated]]:
+                return pool.submit(self._annotate_chunk, [window[i] for i in places], longest)
+
             try:
-                for chunk in chunks:
-                    pending.append(pool.submit(self._annotate_chunk, chunk, longest, on_error))
-                    if len(pending) > 2 * threads:
-                        yield from pending.popleft().result()
+                for window in found:
+                    parts = self._cut(window, longest)
+                    pending.append([(places, submit(window, places)) for places in parts])
+                    # Enough for all threads to do while the oldest is waited for and the next read.
+                    while sum(map(len, pending)) - len(pending[0]) >= 2 * threads:
+                        yield from _results(pending.popleft())
                 while pending:
-                    yield from pending.popleft().result()
+                    yield from _results(pending.popleft())
             finally:
                 pool.shutdown(cancel_futures=True)
+
+    def annotate_window(self, window: Sequence[Item]) -> list[Annotated]:
+        """Parse what is `checked` and in memory anyway; those of similar length together."""
+        longest = self._longest(1)
+        return in_order(
+            (places, self._annotate_chunk([window[i] for i in places], longest))
+            for places in self._cut(window, longest)
+        )
+
+    def _cut(self, window: Sequence[Item], longest: int) -> list[Places]:
+        return chunks(window, self.chunk, min(CHUNK_PAIRS, longest**2))
 
     def annotate_text(
         self, text: str | Iterable[str], threads: int = 1
@@ -202,20 +229,21 @@ class Parser:
             assert parse is not None
             yield sentence, parse
 
-    def _annotate_chunk(
-        self, items: Sequence[Sentence | Malformed], longest: int, on_error: OnError
-    ) -> list[tuple[Sentence | Malformed, Parse | None]]:
-        checked = [self._check(item, on_error) for item in items]
-        sentences = [item for item in checked if isinstance(item, Sentence)]
+    def _annotate_chunk(self, items: Sequence[Item], longest: int) -> list[Annotated]:
+        sentences = [item for item in items if isinstance(item, Sentence)]
         parses = iter(self._parse_within(sentences, longest))
-        result: list[tuple[Sentence | Malformed, Parse | None]] = []
-        for item in checked:
+        result: list[Annotated] = []
+        for item in items:
             if isinstance(item, Malformed):
                 result.append((item, None))
-            else:
-                parse = next(parses)
-                result.append((item.with_parse(parse), parse))
+                continue
+            parse = next(parses)
+            result.append((item.with_parse(parse), parse))
         return result
+
+    def checked(self, items: Iterable[Item], on_error: OnError) -> Iterator[Item]:
+        """Refuse sentences without the tags that the model reads, or take them as malformed."""
+        return (self._check(item, on_error) for item in items)
 
     def _check(self, item: Sentence | Malformed, on_error: OnError) -> Sentence | Malformed:
         if isinstance(item, Malformed):
@@ -233,20 +261,8 @@ _NOTHING = Parse((), (), (), "greedy")
 _NO_HEADS = np.zeros((1, 1), np.float32)
 
 
-def _chunks(
-    items: Iterable[Sentence | Malformed], size: int, most_pairs: int
-) -> Iterator[list[Sentence | Malformed]]:
-    chunk: list[Sentence | Malformed] = []
-    n_pairs = 0
-    for item in items:
-        own = len(item) ** 2 if isinstance(item, Sentence) else 0
-        if chunk and (len(chunk) == size or n_pairs + own > most_pairs):
-            yield chunk
-            chunk, n_pairs = [], 0
-        chunk.append(item)
-        n_pairs += own
-    if chunk:
-        yield chunk
+def _results(parts: Sequence[tuple[Places, Future[list[Annotated]]]]) -> list[Annotated]:
+    return in_order((places, future.result()) for places, future in parts)
 
 
 def load_parser(
