@@ -24,6 +24,9 @@ def run(
     def load() -> "Parser":
         import headwise
 
+        if processes > 1:
+            import headwise.cli.share
+
         return headwise.load(model)
 
     def parse(parser: "Parser") -> int:

@@ -22,6 +22,7 @@ from queue import SimpleQueue
 
 import msgspec
 
+from headwise.chunks import until_error
 from headwise.errors import ConfigError, HeadwiseError
 
 Work = Callable[[bytes], bytes]
@@ -34,6 +35,11 @@ class Failure(msgspec.Struct, frozen=True):
 
     what: str
     hint: str | None = None
+
+    @classmethod
+    def of(cls, error: HeadwiseError) -> "Failure":
+        """Take the words of an error, in a form that can be sent."""
+        return cls(as_utf8(error.what), None if error.hint is None else as_utf8(error.hint))
 
 
 class Turn:
@@ -100,7 +106,7 @@ def map_in_processes(work: Work, items: Iterable[bytes], n_processes: int) -> It
         pending: deque[Future[bytes]] = deque()
         errors: list[Exception] = []
         try:
-            for item in _until_error(items, errors):
+            for item in until_error(items, errors):
                 pending.append(pool.submit(ask, item))
                 if len(pending) > 2 * n_processes:
                     yield pending.popleft().result()
@@ -112,14 +118,6 @@ def map_in_processes(work: Work, items: Iterable[bytes], n_processes: int) -> It
             for child in children:  # whoever waits for one is woken
                 child.stop()
             raise
-
-
-def _until_error(items: Iterable[bytes], errors: list[Exception]) -> Iterator[bytes]:
-    """Give items; what ends them before their time is put aside until all answers are there."""
-    try:
-        yield from items
-    except Exception as error:
-        errors.append(error)
 
 
 class _Child:
@@ -149,16 +147,28 @@ class _Child:
         """End the process, whatever it is at."""
         self._process.terminate()
 
-    def end(self) -> None:
-        """Let go of the process, which then ends by itself."""
+    def let_go(self) -> None:
+        """Let the process know that there is no more; it then ends by itself."""
         self._connection.close()
+
+    def wait(self) -> None:
+        """Wait for its end."""
         self._process.join(SECONDS_TO_END)
+
+
+def _end(children: list[_Child]) -> None:
+    """End all, each while the others do."""
+    for child in children:
+        child.let_go()
+    for child in children:
+        child.wait()
 
 
 def _fork(work: Work, n_processes: int, stack: ExitStack) -> list[_Child]:
     """Start the processes, before there is any other thread."""
     context = multiprocessing.get_context("fork")
     children: list[_Child] = []
+    stack.callback(_end, children)
     ours: list[Connection] = []
     for _ in range(n_processes):
         try:
@@ -170,9 +180,7 @@ def _fork(work: Work, n_processes: int, stack: ExitStack) -> list[_Child]:
             what = f"process {len(children) + 1} of {n_processes} does not start: {error.strerror}"
             raise HeadwiseError(what, "try fewer --processes") from error
         there.close()
-        child = _Child(process, here)
-        stack.callback(child.end)
-        children.append(child)
+        children.append(_Child(process, here))
     return children
 
 
@@ -190,8 +198,7 @@ def _serve(work: Work, connection: Connection, not_ours: tuple[Connection, ...])
         try:
             answer = DONE + work(item)
         except HeadwiseError as error:
-            hint = None if error.hint is None else as_utf8(error.hint)
-            answer = FAILED + msgspec.json.encode(Failure(as_utf8(error.what), hint))
+            answer = FAILED + msgspec.json.encode(Failure.of(error))
         try:
             connection.send_bytes(answer)
         except OSError:

@@ -4,13 +4,22 @@ import gzip
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import headwise
 from headwise.cli.output import screen_of
-from headwise.cli.share import Job, parse_in_processes
+from headwise.cli.share import (
+    CHUNK_BYTES,
+    LARGEST,
+    SHARES,
+    SMALLEST,
+    Job,
+    _chunks,
+    parse_in_processes,
+)
 from headwise.text.read import open_any
 
 SAMPLE = Path(__file__).parent.parent / "fixtures" / "ewt-dev-100.conllu"
@@ -122,6 +131,39 @@ def test_a_damaged_file_gives_what_came_before(many: Path) -> None:
     assert one.stderr == three.stderr
     assert b"packed data is damaged" in three.stderr
     assert one.stdout == three.stdout != b""
+
+
+def test_a_malformed_sentence_ends_what_came_before(many: Path, tmp_path: Path) -> None:
+    path = tmp_path / "broken.conllu"
+    path.write_bytes(many.read_bytes() + b"1\tx\n\n" + many.read_bytes())
+    one, three = both(str(path))
+    assert one.returncode == three.returncode == 1
+    assert one.stderr == three.stderr != b""
+    assert one.stdout == three.stdout
+    assert one.stdout.count(b"\n\n") == many.read_bytes().count(b"\n\n")
+
+
+def test_chunks_are_shares_of_what_is_left() -> None:
+    blocks = [(i, b"x" * 100) for i in range(3_000)]
+    chunks = list(_chunks(iter(blocks), 2))
+    sizes = [len(chunk.data) // 100 for chunk in chunks]
+    assert sum(sizes) == 3_000
+    assert sizes[0] == sizes[-2] == SMALLEST
+    assert max(sizes) == LARGEST
+    assert [chunk.first_line for chunk in chunks] == [sum(sizes[:i]) for i in range(len(sizes))]
+
+
+def test_long_sentences_are_not_read_far_ahead() -> None:
+    n_read = 0
+
+    def blocks() -> Iterator[tuple[int, bytes]]:
+        nonlocal n_read
+        for n_read in range(1, 100):
+            yield n_read, b"x" * CHUNK_BYTES
+
+    chunks = _chunks(blocks(), 2)
+    assert len(next(chunks).data) == CHUNK_BYTES
+    assert n_read == 2 * SHARES
 
 
 def test_a_file_whose_name_is_no_unicode(tmp_path: Path) -> None:

@@ -8,25 +8,32 @@ elsewhere.
 """
 
 import io
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
 import msgspec
 
+from headwise.chunks import AHEAD, until_error
 from headwise.cli.output import OutputFormat, Screen, written
 from headwise.cli.tally import Counts, counts_of
 from headwise.config import Format
-from headwise.errors import ConfigError
+from headwise.errors import ConfigError, HeadwiseError
 from headwise.parser import CHUNK, Parser
-from headwise.processes import Turn, as_utf8, map_in_processes, require_fork
+from headwise.processes import Failure, Turn, as_utf8, map_in_processes, require_fork
 from headwise.text.read import Opened, read_text
 from headwise.words.conllu import OnError, as_bytes, blocks, read_stream
 
 FORMATS = ("conllu", "conllx", "json")
 """Those in which what comes after a sentence does not depend on what came before it."""
-CHUNK_BYTES = 2**18
+SMALLEST, LARGEST = CHUNK // 2, AHEAD * CHUNK
+"""Sentences in a chunk: many, of which most find some of their length; few at the start and at the
+end, so that no process waits long for the first or for the others."""
+CHUNK_BYTES = 2**20
 """A chunk ends at this size, though it has few sentences: long ones go alone."""
+SHARES = 2
+"""Chunks for each process that what is read ahead is cut into."""
 Block = tuple[int, bytes]
 """The number of its first line, and a sentence."""
 
@@ -39,10 +46,11 @@ class Chunk(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Done(msgspec.Struct, frozen=True, array_like=True):
-    """What has become of a chunk."""
+    """What has become of a chunk, up to its end or to what could not be read."""
 
     data: bytes
     counts: Counts
+    failure: Failure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +80,7 @@ def check_processes(n_processes: int, n_threads: int, out_form: OutputFormat, de
 def parse_in_processes(job: Job, opened: Opened, n_processes: int) -> Iterator[Done]:
     """Parse what was opened in so many processes, chunk by chunk, in order."""
     form: Format = "conllx" if opened.form == "conllx" else "conllu"  # as text is by then
-    chunks = map(msgspec.msgpack.encode, _chunks(_blocks(opened, job.parser)))
+    chunks = map(msgspec.msgpack.encode, _chunks(_blocks(opened, job.parser), n_processes))
     with closing(Turn()) as turn:
 
         def work(item: bytes) -> bytes:
@@ -80,7 +88,10 @@ def parse_in_processes(job: Job, opened: Opened, n_processes: int) -> Iterator[D
             return _do(job, opened.name, form, item)
 
         for answer in map_in_processes(work, chunks, n_processes):
-            yield msgspec.msgpack.decode(answer, type=Done)
+            done = msgspec.msgpack.decode(answer, type=Done)
+            yield done
+            if done.failure is not None:
+                raise HeadwiseError(done.failure.what, done.failure.hint)
 
 
 def _do(job: Job, name: str, form: Format, item: bytes) -> bytes:
@@ -88,11 +99,22 @@ def _do(job: Job, name: str, form: Format, item: bytes) -> bytes:
     chunk = msgspec.msgpack.decode(item, type=Chunk)
     stream = io.BytesIO(chunk.data)
     read = read_stream(stream, name, form, job.on_error, chunk.first_line)
-    items = list(job.parser.annotate(read, on_error=job.on_error))
+    errors: list[Exception] = []
+    window = list(until_error(job.parser.checked(read, job.on_error), errors))
+    items = job.parser.annotate_window(window)
     data = b"".join(written(items, job.out_form, job.screen))
     counts = counts_of(items)
     sent = msgspec.structs.replace(counts, refused=list(map(as_utf8, counts.refused)))
-    return msgspec.msgpack.encode(Done(data, sent))
+    return msgspec.msgpack.encode(Done(data, sent, _failure_of(errors)))
+
+
+def _failure_of(errors: Sequence[Exception]) -> Failure | None:
+    """Put an error of ours into words; any other is raised here and now."""
+    for error in errors:
+        if not isinstance(error, HeadwiseError):
+            raise error
+        return Failure.of(error)
+    return None
 
 
 def _blocks(opened: Opened, parser: Parser) -> Iterator[Block]:
@@ -104,15 +126,42 @@ def _blocks(opened: Opened, parser: Parser) -> Iterator[Block]:
             yield 1, as_bytes(sentence)
 
 
-def _chunks(found: Iterable[Block]) -> Iterator[Chunk]:
-    parts: list[bytes] = []
-    first_line, size = 1, 0
-    for line, data in found:
-        if parts and (len(parts) == CHUNK or size + len(data) > CHUNK_BYTES):
-            yield Chunk(first_line, b"".join(parts))
-            parts, size = [], 0
-        first_line = first_line if parts else line
+def _chunks(found: Iterable[Block], n_processes: int) -> Iterator[Chunk]:
+    """Cut into chunks, each a share of what is left, as far as that is known.
+
+    So all end at about the same time. What cannot be read is an error at its place in the order.
+    """
+    errors: list[Exception] = []
+    source = until_error(found, errors)
+    n_shares = SHARES * n_processes
+    ahead: deque[Block] = deque()
+    most = SMALLEST
+    while size := _read_ahead(ahead, source, n_shares * most, n_shares * CHUNK_BYTES):
+        yield _take(ahead, min(size // n_shares, CHUNK_BYTES))
+        most = min(2 * most, LARGEST)
+    if errors:
+        raise errors[0]
+
+
+def _read_ahead(ahead: deque[Block], source: Iterator[Block], most: int, most_bytes: int) -> int:
+    """Fill up to so many sentences or bytes; count the bytes there are."""
+    size = sum(len(data) for _, data in ahead)
+    while len(ahead) < most and size < most_bytes and (block := next(source, None)):
+        ahead.append(block)
+        size += len(block[1])
+    return size
+
+
+def _take(ahead: deque[Block], n_bytes: int) -> Chunk:
+    """Take a chunk of so many bytes; more, if these are less than a few sentences."""
+    first_line, data = ahead.popleft()
+    parts, size = [data], len(data)
+    while ahead and len(parts) < LARGEST:
+        _, data = ahead[0]
+        wanted = n_bytes if len(parts) >= SMALLEST else CHUNK_BYTES
+        if size + len(data) > wanted:
+            break
+        ahead.popleft()
         parts.append(data)
         size += len(data)
-    if parts:
-        yield Chunk(first_line, b"".join(parts))
+    return Chunk(first_line, b"".join(parts))
