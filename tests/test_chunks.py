@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwise.chunks import AHEAD, WINDOW_WORDS, WORDS_PER_SENTENCE, chunks, in_order, windows
+from headwise.chunks import AHEAD, WORDS, chunks, in_order, windows
 from headwise.errors import DataError
 from headwise.words.conllu import Malformed
 from headwise.words.sentence import Sentence, sentence_from_words
@@ -39,9 +39,16 @@ def test_the_first_window_asks_for_no_more_than_it_has() -> None:
 
 
 def test_a_window_has_a_bounded_number_of_words() -> None:
-    long = sentence_of(WINDOW_WORDS // 2)
-    found = list(windows([long] * 5, 128))
+    long = sentence_of(WORDS * AHEAD * 8 // 2)
+    found = list(windows([long] * 5, 8))
     assert [len(window) for window in found] == [2, 2, 1]
+
+
+def test_a_scorer_that_sorts_by_itself_gets_a_window_at_a_time() -> None:
+    items = [sentence_of(n % 40) for n in range(1, 40)] * 5
+    found = list(windows(items, 64, ahead=1))
+    assert [len(window) for window in found] == [64, 64, 64, 3]
+    assert [len(chunks(window, 64, 10**6, ahead=1)) for window in found] == [1] * 4
 
 
 def test_chunks_are_of_similar_length_and_longest_first() -> None:
@@ -51,7 +58,7 @@ def test_chunks_are_of_similar_length_and_longest_first() -> None:
 
 
 def test_a_chunk_of_many_words_ends_after_whole_passes() -> None:
-    window = [sentence_of(2 * WORDS_PER_SENTENCE)] * 128
+    window = [sentence_of(2 * WORDS // AHEAD)] * 128
     assert [len(places) for places in chunks(window, 128, 10**6)] == [64, 64]
 
 

@@ -7,6 +7,7 @@ answers go back to the places of the sentences; who reads them sees a stream in 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from typing import TypeVar
 
 from headwise.words.conllu import Malformed
@@ -20,30 +21,29 @@ Given = TypeVar("Given")
 
 AHEAD = 4
 """Chunks in a window. The first window has one and the next two: what comes out begins early."""
-WINDOW_WORDS = 2**14
-"""Words after which a window ends early, whatever their sentences are."""
+WORDS = 32
+"""Words for each sentence, in the mean, after which a window ends early. A chunk ends after a share
+of as many, so that all are much alike, those of short sentences and those of long ones."""
 STEP = 16
 """Sentences that share a pass: chunks have a multiple of that, if nothing else ends them."""
-WORDS_PER_SENTENCE = 8
-"""Words for each sentence that a chunk may have; then it ends, so that chunks are much alike."""
 
 
-def windows(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Cut a stream into windows of `AHEAD` times `size` items."""
+def windows(items: Iterable[Item], size: int, ahead: int = AHEAD) -> Iterator[list[Item]]:
+    """Cut a stream into windows of `ahead` times `size` items; 1 where the scorer sorts."""
     window: list[Item] = []
     n_words, n_ahead = 0, 1
     for item in items:
         own = n_words_of(item)
-        if window and (len(window) == n_ahead * size or n_words + own > WINDOW_WORDS):
+        if window and (len(window) == n_ahead * size or n_words + own > WORDS * ahead * size):
             yield window
-            window, n_words, n_ahead = [], 0, min(AHEAD, 2 * n_ahead)
+            window, n_words, n_ahead = [], 0, min(ahead, 2 * n_ahead)
         window.append(item)
         n_words += own
     if window:
         yield window
 
 
-def chunks(window: Sequence[Item], size: int, most_pairs: int) -> list[Places]:
+def chunks(window: Sequence[Item], size: int, most_pairs: int, ahead: int = AHEAD) -> list[Places]:
     """Cut a window into chunks of at most `size` items and `most_pairs` pairs, longest first."""
     lengths = list(map(n_words_of, window))
     found: list[Places] = []
@@ -51,9 +51,8 @@ def chunks(window: Sequence[Item], size: int, most_pairs: int) -> list[Places]:
     n_words = n_pairs = 0
     for place in sorted(range(len(window)), key=lengths.__getitem__):
         own = lengths[place]
-        is_full = len(chunk) == size or (
-            n_words >= WORDS_PER_SENTENCE * size and len(chunk) % STEP == 0
-        )
+        has_many_words = n_words >= WORDS * size // ahead
+        is_full = len(chunk) == size or (has_many_words and len(chunk) % STEP == 0)
         if chunk and (is_full or n_pairs + own**2 > most_pairs):
             found.append(chunk)
             chunk, n_words, n_pairs = [], 0, 0
@@ -69,6 +68,11 @@ def in_order(parts: Iterable[tuple[Places, Sequence[Answer]]]) -> list[Answer]:
         place: answer for places, own in parts for place, answer in zip(places, own, strict=True)
     }
     return [answers[place] for place in range(len(answers))]
+
+
+def finished(parts: Iterable[tuple[Places, Future[list[Answer]]]]) -> list[Answer]:
+    """Wait for the answers for the chunks of a window: in the order of its items."""
+    return in_order((places, future.result()) for places, future in parts)
 
 
 def until_error(items: Iterable[Given], errors: list[Exception]) -> Iterator[Given]:

@@ -17,7 +17,7 @@ from threading import Lock
 
 import numpy as np
 
-from headwise.chunks import Item, Places, chunks, in_order, until_error, windows
+from headwise.chunks import AHEAD, Item, Places, chunks, finished, in_order, until_error, windows
 from headwise.config import DecodeConfig, PredictedTag
 from headwise.errors import ConfigError, DataError, ModelError, refuse
 from headwise.model.batches import BatchScorer, load_scorer
@@ -58,12 +58,13 @@ class Parser:
 
         With `keep_tags` a tag that is in the input stays, and only blank ones are filled in.
         Without a segmenter there is no parsing of raw text. `memory_budget`, in bytes, can be set
-        afterwards: sentences that would take more are parsed in stretches (`headwise.stretches`).
+        afterwards: sentences that would take more are parsed in stretches (`headwise.stretches`);
+        so can `ahead`, the chunks that sentences of similar length are looked for in.
         """
         self.scorer = scorer
         self.vocab = vocab
         self.decode = decode
-        self.chunk = chunk
+        self.chunk, self.ahead = chunk, AHEAD
         self.keep_tags = keep_tags
         self.segmenter = segmenter
         self.memory_budget = MEMORY_BUDGET
@@ -176,7 +177,7 @@ class Parser:
         if threads < 1:
             raise ConfigError(f"threads is {threads}", "1 or more")
         errors: list[Exception] = []
-        found = windows(until_error(self.checked(items, on_error), errors), self.chunk)
+        found = windows(until_error(self.checked(items, on_error), errors), self.chunk, self.ahead)
         if threads == 1:
             yield from chain.from_iterable(map(self.annotate_window, found))
         else:
@@ -200,9 +201,9 @@ class Parser:
                     pending.append([(places, submit(window, places)) for places in parts])
                     # Enough for all threads to do while the oldest is waited for and the next read.
                     while sum(map(len, pending)) - len(pending[0]) >= 2 * threads:
-                        yield from _results(pending.popleft())
+                        yield from finished(pending.popleft())
                 while pending:
-                    yield from _results(pending.popleft())
+                    yield from finished(pending.popleft())
             finally:
                 pool.shutdown(cancel_futures=True)
 
@@ -215,7 +216,7 @@ class Parser:
         )
 
     def _cut(self, window: Sequence[Item], longest: int) -> list[Places]:
-        return chunks(window, self.chunk, min(CHUNK_PAIRS, longest**2))
+        return chunks(window, self.chunk, min(CHUNK_PAIRS, longest**2), self.ahead)
 
     def annotate_text(
         self, text: str | Iterable[str], threads: int = 1
@@ -261,10 +262,6 @@ _NOTHING = Parse((), (), (), "greedy")
 _NO_HEADS = np.zeros((1, 1), np.float32)
 
 
-def _results(parts: Sequence[tuple[Places, Future[list[Annotated]]]]) -> list[Annotated]:
-    return in_order((places, future.result()) for places, future in parts)
-
-
 def load_parser(
     bundle: Bundle,
     precision: Precision = "int8",
@@ -290,7 +287,7 @@ def join_parsers(parsers: Sequence[Parser]) -> Parser:
     if len(parsers) == 1:
         return first
     scorer = EnsembleScorer([(parser.scorer, parser.vocab) for parser in parsers])
-    return Parser(
+    joined = Parser(
         scorer,
         scorer.vocab,
         first.decode,
@@ -298,3 +295,5 @@ def join_parsers(parsers: Sequence[Parser]) -> Parser:
         keep_tags=first.keep_tags,
         segmenter=first.segmenter,
     )
+    joined.ahead = first.ahead
+    return joined

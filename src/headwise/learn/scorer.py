@@ -152,7 +152,7 @@ def load_torch_parser(
     """Make a parser of a model folder, to run on a device of PyTorch's, in large batches."""
     chosen = pick_device(device)
     scorer = TorchScorer(load_network(bundle, chosen), chosen, tells_tag_scores=True)
-    return Parser(
+    parser = Parser(
         scorer,
         bundle.vocab,
         decode or bundle.manifest.decode,
@@ -160,3 +160,5 @@ def load_torch_parser(
         keep_tags=keep_tags,
         segmenter=load_segmenter(bundle),
     )
+    parser.ahead = 1  # the scorer sorts
+    return parser
