@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import count
 
 import msgspec
 
@@ -136,9 +137,13 @@ def _chunks(found: Iterable[Block], n_processes: int) -> Iterator[Chunk]:
     n_shares = SHARES * n_processes
     ahead: deque[Block] = deque()
     most = SMALLEST
-    while size := _read_ahead(ahead, source, n_shares * most, n_shares * CHUNK_BYTES):
+    for n_taken in count(1):
+        size = _read_ahead(ahead, source, n_shares * most, n_shares * CHUNK_BYTES)
+        if not size:
+            break
         yield _take(ahead, min(size // n_shares, CHUNK_BYTES))
-        most = min(2 * most, LARGEST)
+        if n_taken >= n_processes:  # each has something to do, and more can be read meanwhile
+            most = min(2 * most, LARGEST)
     if errors:
         raise errors[0]
 
