@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwise.chunks import AHEAD, WORDS, chunks, in_order, windows
+from headwise.chunks import AHEAD, CHARACTERS, WORDS, chunks, in_order, windows
 from headwise.errors import DataError
 from headwise.words.conllu import Malformed
 from headwise.words.sentence import Sentence, sentence_from_words
@@ -42,6 +42,14 @@ def test_a_window_has_a_bounded_number_of_words() -> None:
     long = sentence_of(WORDS * AHEAD * 8 // 2)
     found = list(windows([long] * 5, 8))
     assert [len(window) for window in found] == [2, 2, 1]
+
+
+def test_a_window_has_a_bounded_number_of_characters() -> None:
+    wide = sentence_from_words([("x" * (CHARACTERS // 3),)], ["form"])
+    items = [wide, sentence_of(1), wide, wide, sentence_of(1), wide]
+    assert [len(window) for window in windows(items, 8)] == [3, 3]
+    bad = Malformed(b"x" * (CHARACTERS // 2), DataError("no", "x", 1))
+    assert [len(window) for window in windows([bad] * 5, 8)] == [2, 2, 1]
 
 
 def test_a_scorer_that_sorts_by_itself_gets_a_window_at_a_time() -> None:

@@ -24,6 +24,8 @@ AHEAD = 4
 WORDS = 32
 """Words for each sentence, in the mean, after which a window ends early. A chunk ends after a share
 of as many, so that all are much alike, those of short sentences and those of long ones."""
+CHARACTERS = 2**21
+"""Characters after which a window ends early, the other columns' too: words may be very long."""
 STEP = 16
 """Sentences that share a pass: chunks have a multiple of that, if nothing else ends them."""
 
@@ -31,14 +33,16 @@ STEP = 16
 def windows(items: Iterable[Item], size: int, ahead: int = AHEAD) -> Iterator[list[Item]]:
     """Cut a stream into windows of `ahead` times `size` items; 1 where the scorer sorts."""
     window: list[Item] = []
-    n_words, n_ahead = 0, 1
+    n_words, n_characters, n_ahead = 0, 0, 1
     for item in items:
-        own = n_words_of(item)
-        if window and (len(window) == n_ahead * size or n_words + own > WORDS * ahead * size):
+        n_words += n_words_of(item)
+        n_characters += n_characters_of(item)
+        is_large = n_words > WORDS * ahead * size or n_characters > CHARACTERS
+        if window and (len(window) == n_ahead * size or is_large):
             yield window
-            window, n_words, n_ahead = [], 0, min(ahead, 2 * n_ahead)
+            window, n_ahead = [], min(ahead, 2 * n_ahead)
+            n_words, n_characters = n_words_of(item), n_characters_of(item)
         window.append(item)
-        n_words += own
     if window:
         yield window
 
@@ -81,6 +85,11 @@ def until_error(items: Iterable[Given], errors: list[Exception]) -> Iterator[Giv
         yield from items
     except Exception as error:
         errors.append(error)
+
+
+def n_characters_of(item: Item) -> int:
+    """Count the characters of all lines, or the bytes of what is no sentence."""
+    return sum(map(len, item.lines)) if isinstance(item, Sentence) else len(item.data)
 
 
 def n_words_of(item: Item) -> int:
