@@ -49,6 +49,8 @@ def calibrate(model: Bundle, dev: Path) -> tuple[float, float, float]:
     """Write the folder anew; give the temperature, and the error on dev before and after."""
     if WEIGHTS in model.manifest.files:
         raise ModelError(f"{model.path}: has weights too", "train it with train.calibrate=true")
+    if model.manifest.decode.weights == "probability":
+        raise ModelError(f"{model.path}: adds up probabilities: its trees would change")
     before = told_of(model, dev)
     temperature = before.temperature()
     files = {name: model.read(name) for name in model.manifest.files}

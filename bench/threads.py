@@ -11,6 +11,7 @@ import argparse
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -35,9 +36,6 @@ def whole(parser: Parser, path: Path, threads: int) -> None:
 def by_processes(parser: Parser, path: Path, n: int) -> None:
     """Do the same as `headwise parse --processes`."""
     job = Job(parser, "raise", "conllu", screen_of("bytes"))
-    if n == 1:
-        whole(parser, path, 1)
-        return
     with open_any(path, "conllu") as opened:
         for _ in parse_in_processes(job, opened, n):
             pass
@@ -54,14 +52,15 @@ def in_chunks(
         list(pool.map(work, chunks))
 
 
-def seconds(work: Callable[[int], None], threads: int) -> float:
-    """Give the median of several runs."""
-    found = []
+def seconds(*works: Callable[[], None]) -> list[float]:
+    """Do things in turn, several times; give the median of each."""
+    found: list[list[float]] = [[] for _ in works]
     for _ in range(N_TIMES):
-        began = time.perf_counter()
-        work(threads)
-        found.append(time.perf_counter() - began)
-    return median(found)
+        for work, own in zip(works, found, strict=True):
+            began = time.perf_counter()
+            work()
+            own.append(time.perf_counter() - began)
+    return list(map(median, found))
 
 
 def main() -> None:
@@ -76,17 +75,27 @@ def main() -> None:
     scorer = parser.scorer
     assert isinstance(scorer, BatchScorer), "this model runs one sentence at a time"
     n_words = sum(map(len, sentences))
-    parts: dict[str, Callable[[int], None]] = {
-        "file to bytes": lambda n: whole(parser, given.file, n),
-        "the same by processes": lambda n: by_processes(parser, given.file, n),
-        "parsing alone": lambda n: in_chunks(parser.parse, sentences, n),
-        "the network and pairs alone": lambda n: in_chunks(scorer.select, sentences, n),
-    }
-    print(f"| words/s | one | {given.threads} | times |\n|---|---|---|---|")
-    for name, work in parts.items():
-        work(1)
-        one, many = (n_words / seconds(work, n) for n in (1, given.threads))
-        print(f"| {name} | {one:,.0f} | {many:,.0f} | {many / one:.2f} |", flush=True)
+    n = given.threads
+
+    def show(name: str, one: float, many: float) -> None:
+        speeds = f"{n_words / one:,.0f} | {n_words / many:,.0f}"
+        print(f"| {name} | {speeds} | {one / many:.2f} |", flush=True)
+
+    whole(parser, given.file, 1)
+    print(f"| words/s | one | {n} | times |\n|---|---|---|---|")
+    one, threads, processes = seconds(
+        lambda: whole(parser, given.file, 1),
+        lambda: whole(parser, given.file, n),
+        lambda: by_processes(parser, given.file, n),
+    )
+    show("file to bytes, threads", one, threads)
+    show("file to bytes, processes", one, processes)
+    for name, work in (
+        ("parsing alone", parser.parse),
+        ("the network and pairs alone", scorer.select),
+    ):
+        alone = (partial(in_chunks, work, sentences, n_threads) for n_threads in (1, n))
+        show(name, *seconds(*alone))
 
 
 if __name__ == "__main__":

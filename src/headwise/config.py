@@ -150,8 +150,8 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     window: Count = 20
     """Batches that are sorted by length together after shuffling."""
     calibrate: bool = False
-    """Divide the scores of heads by a number, fitted on dev, in the end: no tree changes, but the
-    probabilities can be believed."""
+    """Divide the scores of heads by a number, fitted on dev, in the end: no tree changes (with
+    `decode.weights = "log-probability"`, so only with that), but probabilities can be believed."""
 
 
 class LabelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

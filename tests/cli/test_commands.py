@@ -99,6 +99,18 @@ def test_an_encoder_that_is_not_there_is_a_clear_error(tiny_treebank: Path, tmp_
     fails(1, b"hint: --set model.encoder=FOLDER", "train", recipe, *data, *nowhere)
 
 
+def test_training_says_how_it_calibrates(tiny_treebank: Path, tmp_path: Path) -> None:
+    sizes = ("model.hidden_size=16", "model.word_size=8", "model.label_size=8", "label.epochs=1")
+    short = ("train.adam_epochs=1", "train.sgd_epochs=0", "train.calibrate=true")
+    settings = [part for setting in (*sizes, *short) for part in ("--set", setting)]
+    data = ("--train", tiny_treebank, "--dev", tiny_treebank, "--out", tmp_path / "run")
+    done = headwise("train", RECIPE, *data, *settings)
+    assert done.returncode == 0, done.stderr
+    assert b"probabilities: scores divided by " in done.stderr
+    rows = headwise("info", tmp_path / "run").stdout.decode().splitlines()
+    assert any(row.startswith("temperature ") for row in rows)
+
+
 def fails(code: int, message: bytes, *arguments: object, stdin: bytes = b"") -> None:
     done = headwise(*arguments, stdin=stdin)
     assert done.returncode == code

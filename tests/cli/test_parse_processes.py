@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -162,8 +163,12 @@ def test_long_sentences_are_not_read_far_ahead() -> None:
             yield n_read, b"x" * CHUNK_BYTES
 
     chunks = _chunks(blocks(), 2)
+    assert [len(next(chunks).data) for _ in range(2)] == [CHUNK_BYTES] * 2
+    assert n_read == 2
     assert len(next(chunks).data) == CHUNK_BYTES
-    assert n_read == 2 * SHARES
+    assert n_read == 2 + 2 * SHARES
+    many = _chunks(blocks(), 200)
+    assert [len(chunk.data) for chunk in islice(many, 200)] == [CHUNK_BYTES] * 99
 
 
 def test_a_file_whose_name_is_no_unicode(tmp_path: Path) -> None:

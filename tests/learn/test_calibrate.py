@@ -1,5 +1,6 @@
 """`train.calibrate` makes probabilities fit dev, in what is exported too, and leaves the trees."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -8,29 +9,41 @@ import pytest
 import torch
 
 import headwise
-from headwise.config import LabelConfig, ModelConfig, Recipe
+from headwise.config import DecodeConfig, LabelConfig, ModelConfig, Recipe
+from headwise.errors import ConfigError
 from headwise.evaluate.confidence import HeadScores
 from headwise.learn.calibrate import CalibrationReport
 from headwise.learn.loop import Device
 from headwise.learn.pei import PeiSelector
-from headwise.learn.recipe import run
+from headwise.learn.recipe import Report, run
 from headwise.learn.select import AdditiveSelector
 from headwise.model.bundle import load_bundle
 from headwise.words.encode import heads_array
 
 
-def trained(recipe: Recipe, folder: Path, calibrate: bool) -> list[CalibrationReport]:
-    short = msgspec.structs.replace(
-        recipe.train, adam_epochs=6, sgd_epochs=0, calibrate=calibrate, dropout=0.0
+def reports_of(recipe: Recipe, folder: Path, calibrate: bool, average: float) -> Iterator[Report]:
+    train = msgspec.structs.replace(
+        recipe.train,
+        adam_epochs=6,
+        sgd_epochs=0,
+        calibrate=calibrate,
+        dropout=0.0,
+        average=average,
     )
-    recipe = msgspec.structs.replace(recipe, train=short, label=LabelConfig(joint=True, epochs=0))
-    reports = run(recipe, folder, Device(torch.device("cpu")), {})
+    recipe = msgspec.structs.replace(recipe, train=train, label=LabelConfig(joint=True, epochs=0))
+    return run(recipe, folder, Device(torch.device("cpu")), {})
+
+
+def trained(
+    recipe: Recipe, folder: Path, calibrate: bool, average: float = 0.0
+) -> list[CalibrationReport]:
+    reports = reports_of(recipe, folder, calibrate, average)
     return [report for report in reports if isinstance(report, CalibrationReport)]
 
 
-@pytest.mark.parametrize("representation", ["bilstm", "pei"])
+@pytest.mark.parametrize(("representation", "average"), [("bilstm", 0.9), ("pei", 0.0)])
 def test_scores_are_divided_by_what_dev_asks_for(
-    representation: str, tiny_recipe: Recipe, tmp_path: Path
+    representation: str, average: float, tiny_recipe: Recipe, tmp_path: Path
 ) -> None:
     model = ModelConfig(
         representation=representation,  # type: ignore[arg-type]
@@ -41,8 +54,8 @@ def test_scores_are_divided_by_what_dev_asks_for(
         min_count=1,
     )
     recipe = msgspec.structs.replace(tiny_recipe, model=model)
-    assert trained(recipe, tmp_path / "plain", False) == []
-    (report,) = trained(recipe, tmp_path / "other", True)
+    assert trained(recipe, tmp_path / "plain", False, average) == []
+    (report,) = trained(recipe, tmp_path / "other", True, average)
     plain, other = (
         headwise.load(tmp_path / name / "model", precision="float32") for name in ("plain", "other")
     )
@@ -59,6 +72,25 @@ def test_scores_are_divided_by_what_dev_asks_for(
     kept = load_bundle(tmp_path / "other/model").manifest.scores
     assert kept["temperature"] == report.temperature
     assert kept["dev_calibration_error"] == report.error
+
+
+def test_a_run_that_is_killed_there_calibrates_once(tiny_recipe: Recipe, tmp_path: Path) -> None:
+    model = ModelConfig(word_size=16, tag_size=8, hidden_size=16, label_size=16, min_count=1)
+    recipe = msgspec.structs.replace(tiny_recipe, model=model)
+    for report in reports_of(recipe, tmp_path, True, 0.9):
+        if isinstance(report, CalibrationReport):
+            break
+    (again,) = trained(recipe, tmp_path, True, 0.9)
+    assert again == report
+    assert load_bundle(tmp_path / "model").manifest.scores["temperature"] == again.temperature
+
+
+def test_sums_of_probabilities_are_not_calibrated(tiny_recipe: Recipe, tmp_path: Path) -> None:
+    decode = DecodeConfig(weights="probability")
+    recipe = msgspec.structs.replace(tiny_recipe, decode=decode)
+    with pytest.raises(ConfigError, match="would change trees"):
+        trained(recipe, tmp_path / "run", True)
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("selector", [AdditiveSelector(6, 4), PeiSelector(6, 4)])

@@ -18,6 +18,7 @@ from headwise.learn.checkpoint import (
     Progress,
     Saving,
     load_checkpoint,
+    require_same_run,
 )
 from headwise.learn.loop import Device, StepReport
 from headwise.learn.recipe import Report, Run, run, start, train
@@ -146,6 +147,20 @@ def test_run_of_another_recipe_is_refused(tiny_recipe: Recipe, tmp_path: Path) -
     list(islice(run(short(tiny_recipe), tmp_path, CPU, {}), 3))
     with pytest.raises(ConfigError, match="another recipe"):
         next(run(short(tiny_recipe, seed=9), tmp_path, CPU, {}))
+
+
+def test_a_setting_that_is_newer_than_a_run_has_its_default(
+    tiny_recipe: Recipe, tmp_path: Path
+) -> None:
+    recipe = short(tiny_recipe)
+    told = msgspec.json.decode(msgspec.json.encode(recipe))
+    del told["train"]["calibrate"]
+    progress = Progress(recipe=msgspec.json.encode(told), data="x")
+    require_same_run(tmp_path, progress, recipe, "x")
+    told["train"]["gone"] = 1
+    progress = Progress(recipe=msgspec.json.encode(told), data="x")
+    with pytest.raises(ConfigError, match="another recipe"):
+        require_same_run(tmp_path, progress, recipe, "x")
 
 
 def test_run_of_another_treebank_is_refused(tiny_recipe: Recipe, tmp_path: Path) -> None:

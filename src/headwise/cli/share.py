@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import count
 
 import msgspec
 
@@ -33,6 +32,8 @@ SMALLEST, LARGEST = CHUNK // 2, AHEAD * CHUNK
 end, so that no process waits long for the first or for the others."""
 CHUNK_BYTES = 2**20
 """A chunk ends at this size, though it has few sentences: long ones go alone."""
+AHEAD_BYTES = 2**26
+"""What is read ahead for many processes together, at the most."""
 SHARES = 2
 """Chunks for each process that what is read ahead is cut into."""
 Block = tuple[int, bytes]
@@ -137,13 +138,13 @@ def _chunks(found: Iterable[Block], n_processes: int) -> Iterator[Chunk]:
     n_shares = SHARES * n_processes
     ahead: deque[Block] = deque()
     most = SMALLEST
-    for n_taken in count(1):
-        size = _read_ahead(ahead, source, n_shares * most, n_shares * CHUNK_BYTES)
-        if not size:
-            break
+    for _ in range(n_processes):  # what each begins with
+        if size := _read_ahead(ahead, source, SMALLEST, CHUNK_BYTES):
+            yield _take(ahead, size)
+    most_bytes = min(n_shares * CHUNK_BYTES, AHEAD_BYTES)
+    while size := _read_ahead(ahead, source, n_shares * most, most_bytes):
         yield _take(ahead, min(size // n_shares, CHUNK_BYTES))
-        if n_taken >= n_processes:  # each has something to do, and more can be read meanwhile
-            most = min(2 * most, LARGEST)
+        most = min(2 * most, LARGEST)
     if errors:
         raise errors[0]
 

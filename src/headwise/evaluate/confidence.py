@@ -2,8 +2,9 @@
 
 A network that knows its treebank by heart says 99% of arcs of which 95% are right. Dividing all
 scores of Eq. 6 by a temperature T, fitted on sentences it has not learned from, takes most of that
-away (Guo and others 2017, "On Calibration of Modern Neural Networks"). It changes no tree: a tree
-has one arc for each word, so its log-probability is divided by T, but for what all trees share.
+away (Guo and others 2017, "On Calibration of Modern Neural Networks"). Where arcs weigh
+their log-probabilities it changes no tree: a tree has one arc for each word, so its weight is
+divided by T, but for what all trees share.
 """
 
 import math

@@ -6,6 +6,8 @@ It goes into v_a of Eq. 6, so that a model is as fast and as large as before; it
 from collections.abc import Generator
 from dataclasses import dataclass
 
+from headwise.config import Recipe
+from headwise.errors import ConfigError
 from headwise.evaluate.confidence import HeadScores
 from headwise.learn.phases import Run
 from headwise.learn.scorer import TorchScorer
@@ -18,6 +20,15 @@ class CalibrationReport:
     temperature: float
     error_before: float
     error: float
+
+
+def check_calibration(recipe: Recipe) -> None:
+    """Refuse to calibrate where trees are made of sums of probabilities: they would change."""
+    if recipe.train.calibrate and recipe.decode.weights == "probability":
+        raise ConfigError(
+            'train.calibrate would change trees with decode.weights = "probability"',
+            "leave one of the two out",
+        )
 
 
 def calibrate(state: Run) -> Generator[CalibrationReport, None, dict[str, float]]:

@@ -18,7 +18,8 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from headwise.errors import ModelError
+from headwise.config import Recipe
+from headwise.errors import ConfigError, ModelError
 from headwise.words.files import whole_file
 
 Phase = Literal["adam", "sgd", "label"]
@@ -77,6 +78,25 @@ class Checkpoint:
     """The moving average of the weights; nothing where there is none."""
     best: Mapping[str, Tensor]
     optimiser: Mapping[str, Tensor]
+
+
+def require_same_run(folder: Path, progress: Progress, recipe: Recipe, data: str) -> None:
+    """Refuse to go on with a run of another recipe or of other treebanks.
+
+    A setting that came into the world after the run was begun has its default there.
+    """
+    try:
+        before = msgspec.json.decode(progress.recipe, type=Recipe)
+    except msgspec.ValidationError:  # it has a setting that there is no longer
+        before = None
+    for what, is_same in (
+        ("recipe", before == recipe),
+        ("treebank or teacher", progress.data == data),
+    ):
+        if not is_same:
+            raise ConfigError(
+                f"{folder}: holds a run of another {what}", "choose another --out, or remove it"
+            )
 
 
 class Saving:

@@ -19,8 +19,8 @@ import msgspec
 from torch import Tensor, nn
 
 from headwise.config import Recipe
-from headwise.errors import ConfigError, HeadwiseError
-from headwise.learn.calibrate import CalibrationReport, calibrate
+from headwise.errors import HeadwiseError
+from headwise.learn.calibrate import CalibrationReport, calibrate, check_calibration
 from headwise.learn.checkpoint import (
     Checkpoint,
     EpochReport,
@@ -28,6 +28,7 @@ from headwise.learn.checkpoint import (
     Progress,
     load_checkpoint,
     optimiser_tensors,
+    require_same_run,
     restore_optimiser,
 )
 from headwise.learn.data import load_data
@@ -147,6 +148,7 @@ def _scores(progress: Progress) -> dict[str, float]:
 
 def start(recipe: Recipe, folder: Path, device: Device) -> Run:
     """Load the data and build the network, from the checkpoint in `folder` if there is one."""
+    check_calibration(recipe)
     make_deterministic(device.where)
     subwords = find_subwords(folder, recipe.model.encoder, keep=device.group.leads)
     with ThreadPoolExecutor(1) as aside:
@@ -167,14 +169,7 @@ def start(recipe: Recipe, folder: Path, device: Device) -> Run:
         progress = Progress(recipe=encoded, data=fingerprint)
         kept = _average_of(network, recipe)
         return Run(recipe, data, device, folder, network, kept, _copy(network), progress, lessons)
-    for what, before, now in (
-        ("recipe", checkpoint.progress.recipe, encoded),
-        ("treebank or teacher", checkpoint.progress.data, fingerprint),
-    ):
-        if before != now:
-            raise ConfigError(
-                f"{folder}: holds a run of another {what}", "choose another --out, or remove it"
-            )
+    require_same_run(folder, checkpoint.progress, recipe, fingerprint)
     network.load_state_dict(checkpoint.weights)
     kept = _average_of(network, recipe)
     if checkpoint.kept:
