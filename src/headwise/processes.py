@@ -9,6 +9,7 @@ long as nobody writes to it; between them go bytes and nothing else.
 """
 
 import multiprocessing
+import multiprocessing.popen_fork  # which it would import in the middle of things
 import os
 import signal
 import tempfile

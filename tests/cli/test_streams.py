@@ -63,6 +63,32 @@ def test_a_signal_leaves_nothing_half_done(number: signal.Signals, tmp_path: Pat
     assert "Traceback" not in message
 
 
+NO_IMPORTS = """
+import sys
+import headwise.cli.main
+
+opened = False
+
+def listen(event, arguments):
+    global opened
+    if event == "import" and opened:
+        print("imported:", arguments[0], file=sys.stderr)
+    opened = opened or (event == "open" and "out.conllu" in str(arguments[0]))
+
+sys.addaudithook(listen)
+headwise.cli.main.main()
+"""
+
+
+@pytest.mark.parametrize("flags", [["--threads", "2"], ["--processes", "2"]])
+def test_nothing_is_imported_in_the_middle(flags: list[str], tmp_path: Path) -> None:
+    # A signal that comes in the middle of an import may be lost: Python ignores errors there.
+    command = [sys.executable, "-c", NO_IMPORTS, "parse", *flags, "-o", tmp_path / "out.conllu"]
+    done = subprocess.run(command, input=b"Kids play.", capture_output=True, check=True)
+    assert (tmp_path / "out.conllu").exists()
+    assert b"imported" not in done.stderr
+
+
 def until(is_so: Callable[[], object], seconds: float = 30) -> None:
     """Wait until something is so."""
     end = time.monotonic() + seconds

@@ -5,6 +5,7 @@ Unicode category, with the scripts that write without spaces kept apart, so that
 digit or mark still says what it is.
 """
 
+import codecs
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,6 +40,10 @@ _SCRIPTS = (
 )
 _JAMO = ((0x1160, 0x11FF), (0xD7B0, 0xD7FF))
 _MARKS = tuple(_CLASS_IDS[name] for name in ("Mn", "Mc", "Me"))
+
+# Python imports a codec when it is first used, and an interruption in the middle of an import may
+# be lost; so not in the middle of parsing.
+codecs.lookup("utf-32-le")
 
 
 def to_codes(text: str) -> Codes:
