@@ -48,7 +48,10 @@ def test_without_stderr_nothing_is_said() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_leaves_nothing_half_done(number: signal.Signals, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "headwise", "parse", "-o", str(tmp_path / "out.conllu")]
+    # Who runs the tests in the background may have made all below it deaf to Ctrl-C.
+    started = "import signal, runpy; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    started += "runpy.run_module('headwise', run_name='__main__')"
+    command = [sys.executable, "-c", started, "parse", "-o", str(tmp_path / "out.conllu")]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
