@@ -1,7 +1,5 @@
 import io
 import re
-from collections.abc import Sequence
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +11,8 @@ import headwise
 from headwise import DataError, Malformed, ModelError, Sentence, Word
 from headwise.config import DecodeConfig
 from headwise.model.bundle import load_bundle
-from headwise.model.scorer import FloatArray, Scorer, Selection
-from headwise.parser import CHUNK, Parser, join_parsers
+from headwise.parser import Parser
 from headwise.words.conllu import as_bytes
-from headwise.words.encode import Encoded, IntArray
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -101,70 +97,6 @@ def test_missing_tags_are_an_error_or_passed_through(parser: Parser) -> None:
     assert parse is None
 
 
-def test_stream_is_lazy_and_an_early_stop_is_clean(
-    parser: Parser, ewt_sentences: list[Sentence]
-) -> None:
-    n_read = 0
-
-    def endless() -> object:
-        nonlocal n_read
-        while True:
-            n_read += 1
-            yield ewt_sentences[n_read % 5]
-
-    stream = parser.annotate(endless(), threads=2)  # type: ignore[arg-type]
-    for n_given in range(1, 1500):
-        next(stream)
-        assert n_read - n_given <= 8 * CHUNK
-    assert n_read - n_given >= CHUNK
-    stream.close()  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-def test_what_came_before_an_error_is_parsed(
-    threads: int, parser: Parser, ewt_sentences: list[Sentence]
-) -> None:
-    blank = headwise.sentence_from_words([("Kids",)], ["form"])
-    longer = headwise.sentence_from_words([("Kids",)] * 9, ["form"])
-    small = Parser(parser.scorer, parser.vocab, parser.decode, chunk=8)
-    stream = small.annotate([*ewt_sentences[:30], blank, longer], threads)
-    found = [item for item, _ in islice(stream, 30)]
-    with pytest.raises(DataError, match="XPOS") as refused:
-        next(stream)
-    assert found == parsed(parser, ewt_sentences[:30])
-    with pytest.raises(DataError) as first:
-        parser.parse([blank])
-    assert str(refused.value) == str(first.value)
-
-
-class Failing:
-    """A scorer that cannot do sentences of so many slots."""
-
-    def __init__(self, scorer: Scorer, n_slots: int) -> None:
-        self.scorer, self.n_slots = scorer, n_slots
-
-    def select(self, sentences: Sequence[Encoded]) -> list[Selection]:
-        if any(len(sentence) == self.n_slots for sentence in sentences):
-            raise ModelError("cannot")
-        return self.scorer.select(sentences)
-
-    def label(self, selections: Sequence[Selection], heads: Sequence[IntArray]) -> list[FloatArray]:
-        return self.scorer.label(selections, heads)
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_an_error_in_a_thread_reaches_the_caller(
-    threads: int, parser: Parser, ewt_sentences: list[Sentence]
-) -> None:
-    longest = max(ewt_sentences, key=len)
-    others = [sentence for sentence in ewt_sentences if len(sentence) < len(longest)]
-    failing = Parser(Failing(parser.scorer, len(longest) + 1), parser.vocab, parser.decode, chunk=8)
-    stream = failing.annotate([*others[:24], *[longest] * 30, *others], threads)
-    assert [item for item, _ in islice(stream, 24)] == parsed(parser, others[:24])
-    with pytest.raises(ModelError, match="cannot"):
-        list(stream)
-
-
 def test_the_vocabulary_of_the_parser_is_the_one_that_counts(
     marked_run: Path, ewt_sentences: list[Sentence]
 ) -> None:
@@ -177,25 +109,6 @@ def test_the_vocabulary_of_the_parser_is_the_one_that_counts(
     for one, other in zip(found, wanted, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-3)
     assert found != [parse.head_log_probs for parse in first.parse(some)]
-
-
-def test_an_ensemble_cuts_a_stream_as_its_first_member_does(parser: Parser) -> None:
-    first = Parser(parser.scorer, parser.vocab, parser.decode, chunk=7)
-    first.ahead = 1
-    joined = join_parsers([first, parser])
-    assert (joined.chunk, joined.ahead) == (7, 1)
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-def test_windows_and_chunks_change_nothing(
-    threads: int, parser: Parser, ewt_sentences: list[Sentence]
-) -> None:
-    bad = Malformed(b"what?\n\n", DataError("no", "x", 1))
-    items = [*ewt_sentences[:70], bad, *ewt_sentences[70:]]
-    small = Parser(parser.scorer, parser.vocab, parser.decode, chunk=5)
-    wanted = list(parser.annotate(items))
-    assert list(small.annotate(items, threads)) == wanted
-    assert [item for item, _ in wanted][70] == bad
 
 
 @pytest.fixture(scope="module")
