@@ -21,7 +21,7 @@ from headwise.errors import ModelError
 from headwise.evaluate.confidence import HeadScores
 from headwise.model.bundle import PAIRS, SELECT, WEIGHTS, Bundle, Description, load_bundle
 from headwise.model.bundle import write_bundle as write
-from headwise.words.encode import heads_array
+from headwise.vocabulary.encode import heads_array
 
 
 def told_of(model: Bundle, dev: Path) -> HeadScores:

@@ -11,8 +11,8 @@ from typing import Annotated, TypeVar
 from msgspec import Meta
 
 from bench.jobs import Place
-from headwise.config import convert
 from headwise.errors import ConfigError, HeadwiseError
+from headwise.settings.recipe import convert
 
 Name = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]*$")]
 Seed = Annotated[int, Meta(ge=0, lt=2**31)]

@@ -29,10 +29,8 @@ from pathlib import Path
 import torch
 
 import headwise
-from headwise.config import read_recipe
-from headwise.learn.checkpoint import EpochReport
-from headwise.learn.loop import Device, StartReport
-from headwise.learn.pairs import pair_scores
+from headwise.learn.fit.checkpoint import EpochReport
+from headwise.learn.fit.loop import Device, StartReport
 from headwise.learn.recipe import run
 from headwise.learn.scorer import (
     batches_by_length,
@@ -42,9 +40,11 @@ from headwise.learn.scorer import (
     put_batch,
 )
 from headwise.model.bundle import load_bundle
-from headwise.words.conllu import as_bytes, read_stream
-from headwise.words.encode import encode
-from headwise.words.sentence import Sentence
+from headwise.network.pairs import pair_scores
+from headwise.settings.recipe import read_recipe
+from headwise.treebank.conllu import as_bytes, read_stream
+from headwise.treebank.sentence import Sentence
+from headwise.vocabulary.encode import encode
 
 CONFIG = Path("configs/paper-ewt.toml")
 LENGTHS = (50, 100, 200, 400)

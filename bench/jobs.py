@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from headwise.words.files import whole_file
+from headwise.files import whole_file
 
 ROOT = Path(__file__).parents[1]
 """The repository; recipes are named from here."""

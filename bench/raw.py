@@ -24,8 +24,8 @@ from bench.segment import text_of
 from headwise import Sentence, read_sentences
 from headwise.errors import DataError
 from headwise.evaluate.scores import score
-from headwise.words.conllu import write_conllu
-from headwise.words.files import whole_file
+from headwise.files import whole_file
+from headwise.treebank.conllu import write_conllu
 
 METRICS = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UAS", "LAS", "CLAS")
 PARSER = (

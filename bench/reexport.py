@@ -19,9 +19,8 @@ import torch
 from numpy.typing import NDArray
 from onnx import numpy_helper
 
-from headwise.learn.export import export_model
-from headwise.learn.graphs import HALF, without_remarks
-from headwise.learn.network import Network
+from headwise.learn.export.graphs import HALF, without_remarks
+from headwise.learn.export.model import export_model
 from headwise.learn.scorer import load_network
 from headwise.model.bundle import (
     INPUTS,
@@ -33,6 +32,7 @@ from headwise.model.bundle import (
     slim,
     write_bundle,
 )
+from headwise.network.network import Network
 
 Array = NDArray[np.float32]
 LSTM_PARTS = {"over_inputs": "weight_ih_l0", "over_hidden": "weight_hh_l0"}

@@ -21,10 +21,10 @@ from bench.jobs import SECONDS, Failed, Job, Step, run_jobs
 from bench.paper.figures import summarise
 from bench.paper.report import markdown_table
 from bench.paper.tables import Cell, Table
-from headwise.config import Recipe
 from headwise.evaluate.scores import score
+from headwise.files import whole_file
 from headwise.model.bundle import load_bundle
-from headwise.words.files import whole_file
+from headwise.settings.recipe import Recipe
 
 Row = dict[str, str | float]
 SYSTEMS = (

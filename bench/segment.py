@@ -17,18 +17,18 @@ import torch
 from udtools import udeval  # type: ignore[import-untyped]
 
 from headwise import Sentence, read_sentences
-from headwise.config import SegmentConfig
-from headwise.learn.segment import export_segmenter, train_segmenter
-from headwise.learn.segment_data import (
+from headwise.learn.segment.data import (
     encode_sentence,
     gold_sentences,
     gold_text,
     has_paragraphs,
     paragraph_starts,
 )
+from headwise.learn.segment.train import export_segmenter, train_segmenter
+from headwise.settings.training import SegmentConfig
 from headwise.text.characters import to_text
 from headwise.text.segmenter import GRAPH, SETTINGS, Segmenter
-from headwise.words.conllu import write_conllu
+from headwise.treebank.conllu import write_conllu
 
 METRICS = ("Tokens", "Sentences", "Words")
 MIN_SECONDS = 2.0

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import msgspec
 
-from headwise.config import ModelConfig
 from headwise.errors import ModelError
 from headwise.model.bundle import Bundle, Description, find_model, load_bundle, slim, write_bundle
+from headwise.settings.model import ModelConfig
 from headwise.text.segmenter import GRAPH, SETTINGS
 
 SEGMENTER_SCORES = ("dev_words", "dev_sentences")

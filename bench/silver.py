@@ -29,9 +29,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import headwise
-from headwise.words.conllu import as_bytes
-from headwise.words.files import whole_file
-from headwise.words.sentence import Sentence
+from headwise.files import whole_file
+from headwise.treebank.conllu import as_bytes
+from headwise.treebank.sentence import Sentence
 
 SHORTEST, LONGEST = 4, 60
 LEAST_LETTERS = 0.6

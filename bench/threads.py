@@ -18,10 +18,10 @@ from statistics import median
 import headwise
 from headwise.cli.output import screen_of
 from headwise.cli.share import Job, parse_in_processes
-from headwise.model.batches import BatchScorer
-from headwise.parser import Parser
+from headwise.runtime.batches import BatchScorer
+from headwise.runtime.parser import Parser
 from headwise.text.read import open_any
-from headwise.words.conllu import as_bytes
+from headwise.treebank.conllu import as_bytes
 
 N_TIMES = 5
 CHUNK = 128

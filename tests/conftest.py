@@ -13,15 +13,10 @@ from hypothesis import HealthCheck, settings
 from made_encoders import write_bert
 
 from headwise import Sentence, read_sentences
-from headwise.config import (
-    DataConfig,
-    DecodeConfig,
-    LabelConfig,
-    ModelConfig,
-    Recipe,
-    SegmentConfig,
-    TrainConfig,
-)
+from headwise.settings.decoding import DecodeConfig
+from headwise.settings.model import ModelConfig
+from headwise.settings.recipe import Recipe
+from headwise.settings.training import DataConfig, LabelConfig, SegmentConfig, TrainConfig
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -70,7 +65,7 @@ def tiny_run(tmp_path_factory: pytest.TempPathFactory, tiny_recipe: Recipe) -> P
 def _train(recipe: Recipe, folder: Path) -> Path:
     import torch
 
-    from headwise.learn.loop import Device
+    from headwise.learn.fit.loop import Device
     from headwise.learn.recipe import run
 
     list(run(recipe, folder, Device(torch.device("cpu")), {"data": "tiny"}))

@@ -4,7 +4,7 @@ import string
 from pathlib import Path
 from typing import Any
 
-from headwise.words.subwords import EncoderSettings, Subwords
+from headwise.vocabulary.subwords import EncoderSettings, Subwords
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 SPELLED = string.ascii_lowercase + string.digits + ".,-!?'\"()"

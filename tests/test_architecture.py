@@ -1,6 +1,7 @@
-"""The shape of the house: reading order, torch only in learn/, sizes of files and functions."""
+"""What `lint-imports` does not see: small folders, tests beside their modules, one name a thing."""
 
 import ast
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -8,66 +9,48 @@ import pytest
 import headwise
 
 SOURCE = Path(headwise.__file__).parent
-MODULES = {
-    ".".join(path.relative_to(SOURCE).with_suffix("").parts): path
-    for path in sorted(SOURCE.rglob("*.py"))
-    if path.name != "__init__.py"
-}
-MAX_FILE = 300
-MAX_FUNCTION = 40
-MAX_ARGUMENTS = 7
-TORCH = {"torch", "safetensors", "onnx", "onnxscript", "transformers", "triton"}
-LARGE = TORCH | {"onnxruntime"}
+TESTS = Path(__file__).parent
+MODULES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py"))
+MOST_MODULES = 12
 
 
-def imported(path: Path) -> set[str]:
-    """Name what a module imports, imports inside functions and for type checking included."""
-    names = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module)
-    return names
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_every_module_says_what_it_holds(module: Path) -> None:
+    assert ast.get_docstring(ast.parse((SOURCE / module).read_text()))
 
 
-def test_reading_order_lists_every_module_once() -> None:
-    assert sorted(headwise.READING_ORDER) == sorted(MODULES)
+def test_no_folder_has_too_many_modules() -> None:
+    folders = defaultdict(list)
+    for module in MODULES:
+        if module.name != "__init__.py":
+            folders[str(module.parent)].append(module.stem)
+    assert {name: held for name, held in folders.items() if len(held) > MOST_MODULES} == {}
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_module_imports_only_from_above(module: str) -> None:
-    order = headwise.READING_ORDER
-    above = {f"headwise.{name}" for name in order[: order.index(module)]}
-    own = {name for name in imported(MODULES[module]) if name.split(".")[0] == "headwise"}
-    # The command line is the one place that may use the package as its users do.
-    allowed = above | ({"headwise"} if module.startswith("cli.") else set())
-    assert own <= allowed
+def test_tests_stand_where_their_modules_do() -> None:
+    folders = {path.parent.relative_to(TESTS) for path in TESTS.rglob("test_*.py")}
+    of_package = {folder for folder in folders if folder.parts[:1] != ("bench",)}
+    missing = {folder for folder in of_package if not (SOURCE / folder).is_dir()}
+    assert missing == set()
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if not m.startswith("learn.")])
-def test_only_learn_imports_torch(module: str) -> None:
-    roots = {name.split(".")[0] for name in imported(MODULES[module])}
-    banned = LARGE if module.startswith(("words.", "trees.", "evaluate.")) else TORCH
-    assert not roots & banned
+def public_names(path: Path) -> set[str]:
+    """Name what a module defines at its top level for others."""
+    names: set[str] = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found = (part for target in targets for part in ast.walk(target))
+            names |= {part.id for part in found if isinstance(part, ast.Name)}
+    return {name for name in names if not name.startswith("_")}
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_sizes(module: str) -> None:
-    text = MODULES[module].read_text()
-    assert text.count("\n") <= MAX_FILE
-    for node in ast.walk(ast.parse(text)):
-        if not isinstance(node, ast.FunctionDef):
-            continue
-        n_arguments = len(node.args.args) + len(node.args.kwonlyargs)
-        decorators = "".join(map(ast.dump, node.decorator_list))
-        # A command has an argument for each flag, a kernel one for each array.
-        has_many = any(kind in decorators for kind in ("click", "command", "triton"))
-        assert node.end_lineno is not None
-        assert node.end_lineno - node.lineno < MAX_FUNCTION, node.name
-        assert has_many or n_arguments <= MAX_ARGUMENTS, node.name
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_every_module_says_what_it_holds(module: str) -> None:
-    assert ast.get_docstring(ast.parse(MODULES[module].read_text()))
+def test_a_public_name_means_one_thing_in_all_packages() -> None:
+    packages = defaultdict(set)
+    for module in MODULES:
+        package = module.parts[0] if len(module.parts) > 1 else module.stem
+        for name in public_names(SOURCE / module):
+            packages[name].add(package)
+    assert {name: held for name, held in packages.items() if len(held) > 1} == {}

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 import headwise
-from headwise.config import DecodeConfig
 from headwise.errors import ConfigError
 from headwise.learn.scorer import TorchScorer
 from headwise.loading import load_on
-from headwise.model.batches import BatchScorer
 from headwise.model.bundle import find_model, load_bundle
-from headwise.model.scorer import OnnxScorer
+from headwise.runtime.batches import BatchScorer
+from headwise.runtime.scorer import OnnxScorer
+from headwise.settings.decoding import DecodeConfig
 
 
 def test_the_cpu_needs_nothing_else() -> None:

@@ -14,9 +14,9 @@ from pathlib import Path
 from bench.accuracy.measure import DECODE, score_file
 from headwise.learn.scorer import load_torch_parser
 from headwise.model.bundle import find_model, load_bundle
-from headwise.model.scorer import FloatArray, Scorer, Selection
-from headwise.parser import Parser, join_parsers
-from headwise.words.encode import Encoded, IntArray
+from headwise.runtime.parser import Parser, join_parsers
+from headwise.runtime.scorer import FloatArray, Scorer, Selection
+from headwise.vocabulary.encode import Encoded, IntArray
 
 
 class Remembering:

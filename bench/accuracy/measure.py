@@ -16,10 +16,10 @@ from bench.accuracy.results import PartScores, Scores
 from bench.paper.results import write_json
 from headwise import DecodeConfig, Sentence
 from headwise.evaluate.scores import score
-from headwise.learn.data import in_treebank
+from headwise.learn.data.treebanks import in_treebank
 from headwise.learn.scorer import load_torch_parser
 from headwise.model.bundle import WEIGHTS, Bundle, find_model, load_bundle
-from headwise.parser import Parser, join_parsers
+from headwise.runtime.parser import Parser, join_parsers
 
 DECODE = DecodeConfig(decoder="mst", single_root=True)
 N_DECIMALS = 4

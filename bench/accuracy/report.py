@@ -14,7 +14,7 @@ from bench.paper.report import markdown_table
 from bench.paper.results import Result as PaperResult
 from bench.paper.results import read_json, read_result
 from bench.paper.tables import Cell, Table
-from headwise.words.files import whole_file
+from headwise.files import whole_file
 
 PEERS = {
     "udpipe-projective": "UDPipe 1, projective",

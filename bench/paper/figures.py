@@ -11,7 +11,7 @@ import msgspec
 
 from bench.paper.plan import Dataset, PaperDataset, Plan
 from bench.paper.results import Output, PartScores, Result, Treebank
-from headwise.config import convert
+from headwise.settings.recipe import convert
 
 PUBLISHED_PATH = Path(__file__).with_name("published.toml")
 How = Literal["greedy", "repaired"]

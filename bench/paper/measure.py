@@ -18,9 +18,9 @@ from bench.paper.plan import Dataset, read_plan
 from bench.paper.results import Bin, Output, PartScores, Scores, write_json
 from bench.paper.treebank import read_part
 from headwise import DecodeConfig, Sentence
-from headwise.config import Decoder
 from headwise.evaluate.scores import score
 from headwise.model.bundle import load_bundle
+from headwise.settings.choices import Decoder
 
 N_DECIMALS = 4
 _RATES = ("uas", "las", "uem", "lem", "label_accuracy", "tree_rate", "projective_rate")

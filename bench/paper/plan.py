@@ -19,8 +19,8 @@ from msgspec import Meta
 
 from bench.command import Name, Seed, read_toml
 from bench.jobs import ROOT
-from headwise.config import Format, Punctuation
 from headwise.errors import ConfigError
+from headwise.settings.choices import Format, Punctuation
 
 PLAN_PATH = Path(__file__).with_name("paper.toml")
 PARTS = ("train", "dev", "test")

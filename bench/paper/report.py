@@ -10,7 +10,7 @@ from bench.paper.figures import Figure, Findings, read_published
 from bench.paper.plan import Plan, key_of, runs_of
 from bench.paper.results import Result, read_treebank, results_in, treebank_path
 from bench.paper.tables import Cell, Table, all_tables, by_length, claims
-from headwise.words.files import whole_file
+from headwise.files import whole_file
 
 READING = "reading.md"
 NO_READING = f"*(Nobody has written it yet; it goes into `{READING}` beside the results.)*"

@@ -11,7 +11,7 @@ import msgspec
 
 from bench.paper.plan import Run
 from headwise.errors import DataError
-from headwise.words.files import whole_file
+from headwise.files import whole_file
 
 T = TypeVar("T", bound=msgspec.Struct)
 MAX_BYTES = 1_000_000

@@ -14,9 +14,9 @@ from pathlib import Path
 from bench.paper.plan import PARTS, Dataset, read_plan
 from bench.paper.results import Treebank, TreebankPart, write_json
 from headwise import Sentence, read_sentences
+from headwise.files import whole_file
 from headwise.trees.tree import is_projective
-from headwise.words.encode import heads_array
-from headwise.words.files import whole_file
+from headwise.vocabulary.encode import heads_array
 
 
 def read_part(dataset: Dataset, data: Path, part: str) -> list[Sentence]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from ufal import udpipe  # type: ignore[import-untyped]
 
 from headwise.errors import DataError
-from headwise.words.files import whole_file
+from headwise.files import whole_file
 
 
 def read(path: Path) -> udpipe.Sentences:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from bench.speed.peers.common import timed_run
 
 if TYPE_CHECKING:
-    from headwise.parser import Parser
+    from headwise.runtime.parser import Parser
     from headwise.text.read import Input
 
 
@@ -31,7 +31,7 @@ def run(
 
     def parse(parser: "Parser") -> int:
         from headwise.text.read import read_any
-        from headwise.words.conllu import Malformed, as_bytes
+        from headwise.treebank.conllu import Malformed, as_bytes
 
         n_words = 0
         with target.open("wb") as stream:

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import headwise
-from headwise import parser as parsing
-from headwise.model import batches
-from headwise.parser import Parser
+from headwise.runtime import batches
+from headwise.runtime import parser as parsing
+from headwise.runtime.parser import Parser
 from headwise.text.read import Input, read_any
-from headwise.words.conllu import Malformed, as_bytes
-from headwise.words.sentence import Sentence
+from headwise.treebank.conllu import Malformed, as_bytes
+from headwise.treebank.sentence import Sentence
 
 ORDER = ("read", "segment", "look up", "represent", "select", "decode", "label", "write", "other")
 

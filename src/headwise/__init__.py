@@ -6,8 +6,7 @@
     for sentence, parse in parser.annotate_text("Kids love candy."):
         print(sentence.text, end="")
 
-`READING_ORDER` is the architecture: a module imports only modules listed above it, and only those
-in `learn` import PyTorch.
+The packages, bottom to top, are in `docs/architecture.md`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,24 +16,23 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from headwise.config import DecodeConfig
-from headwise.config import convert as _as_struct
 from headwise.errors import ConfigError, DataError, HeadwiseError, ModelError
-from headwise.stretches import MEMORY_BUDGET, SMALLEST_BUDGET
+from headwise.runtime.stretches import MEMORY_BUDGET, SMALLEST_BUDGET
+from headwise.settings.decoding import DecodeConfig
+from headwise.settings.recipe import convert as _as_struct
+from headwise.treebank.conllu import Malformed, read_conllu, read_sentences, write_conllu
+from headwise.treebank.sentence import Parse, Sentence, Word, sentence_from_words
 from headwise.version import VERSION
-from headwise.words.conllu import Malformed, read_conllu, read_sentences, write_conllu
-from headwise.words.sentence import Parse, Sentence, Word, sentence_from_words
 
 if TYPE_CHECKING:
     from headwise.model.bundle import Bundle
-    from headwise.model.scorer import Precision
-    from headwise.parser import Parser
     from headwise.render.picture import Picture
+    from headwise.runtime.parser import Parser
+    from headwise.runtime.scorer import Precision
 
     Model = str | Path | Bundle
 
 __all__ = [
-    "READING_ORDER",
     "ConfigError",
     "DataError",
     "DecodeConfig",
@@ -54,148 +52,6 @@ __all__ = [
 ]
 
 __version__ = VERSION
-READING_ORDER = (
-    "version",
-    "errors",
-    "config",
-    "words.sentence",
-    "words.files",
-    "words.conllu",
-    "words.pieces",
-    "words.subwords",
-    "words.marks",
-    "words.vocab",
-    "words.encode",
-    "render.arcs",
-    "render.layout",
-    "render.cells",
-    "render.terminal",
-    "render.placing",
-    "render.svg",
-    "render.stack",
-    "render.picture",
-    "render.records",
-    "trees.tree",
-    "trees.chu_liu_edmonds",
-    "trees.eisner",
-    "trees.decode",
-    "model.bundle",
-    "model.session",
-    "model.scorer",
-    "model.pairs",
-    "model.table",
-    "model.batches",
-    "model.ensemble",
-    "text.characters",
-    "text.stream",
-    "text.expand",
-    "text.scan",
-    "text.assemble",
-    "text.segmenter",
-    "text.read",
-    "stretches",
-    "chunks",
-    "parser",
-    "processes",
-    "evaluate.punctuation",
-    "evaluate.pairs",
-    "evaluate.scores",
-    "evaluate.passages",
-    "evaluate.align",
-    "evaluate.raw",
-    "evaluate.report",
-    "evaluate.significance",
-    "evaluate.confidence",
-    "convert.brackets",
-    "convert.heads",
-    "convert.labels",
-    "convert.dependencies",
-    "convert.conll",
-    "convert.splits",
-    "convert.treebank",
-    "serve.config",
-    "serve.limits",
-    "serve.queue",
-    "serve.models",
-    "serve.metrics",
-    "serve.service",
-    "serve.answers",
-    "serve.api",
-    "serve.forms",
-    "serve.udpipe",
-    "serve.pages",
-    "serve.app",
-    "serve.wire",
-    "serve.server",
-    "learn.vectors",
-    "learn.encoder",
-    "learn.inputs",
-    "learn.kernels",
-    "learn.gpu",
-    "learn.recurrent",
-    "learn.represent",
-    "learn.pairs",
-    "learn.select",
-    "learn.pei",
-    "learn.label",
-    "learn.tag",
-    "learn.network",
-    "learn.distributed",
-    "learn.sources",
-    "learn.data",
-    "learn.treebank",
-    "learn.scorer",
-    "learn.graphs",
-    "learn.export_label",
-    "learn.export_batches",
-    "learn.export",
-    "learn.export_encoder",
-    "learn.checkpoint",
-    "learn.pretrained",
-    "learn.lessons",
-    "learn.teach",
-    "learn.step",
-    "learn.loop",
-    "learn.phases",
-    "learn.segment_data",
-    "learn.segment_expand",
-    "learn.segment_batches",
-    "learn.segment_network",
-    "learn.segment_score",
-    "learn.segment",
-    "learn.calibrate",
-    "learn.recipe",
-    "loading",
-    "corpus.places",
-    "corpus.cut",
-    "corpus.plan",
-    "corpus.documents",
-    "corpus.annotate",
-    "corpus.columns",
-    "corpus.shards",
-    "corpus.work",
-    "corpus.alone",
-    "corpus.engine",
-    "corpus.run",
-    "corpus.dataset",
-    "integrations.surface",
-    "integrations.documents",
-    "integrations.spacy",
-    "cli.terminal",
-    "cli.output",
-    "cli.tally",
-    "cli.share",
-    "cli.choices",
-    "cli.parse",
-    "cli.train",
-    "cli.evaluate",
-    "cli.info",
-    "cli.convert",
-    "cli.serve",
-    "cli.corpus",
-    "cli.main",
-    "__main__",
-)
 
 
 def load(
@@ -219,7 +75,7 @@ def load(
     """
     from headwise.loading import load_on
     from headwise.model.bundle import Bundle, find_model, load_bundle
-    from headwise.parser import join_parsers
+    from headwise.runtime.parser import join_parsers
 
     if memory_budget < SMALLEST_BUDGET:
         hint = f"{SMALLEST_BUDGET:,} bytes or more"

@@ -1,10 +1,10 @@
 """A model folder as a parser, on the CPU or, where PyTorch is, on a device of its."""
 
-from headwise.config import DecodeConfig
 from headwise.errors import ConfigError, install
 from headwise.model.bundle import Bundle
-from headwise.model.scorer import Precision
-from headwise.parser import Parser, load_parser
+from headwise.runtime.parser import Parser, load_parser
+from headwise.runtime.scorer import Precision
+from headwise.settings.decoding import DecodeConfig
 
 
 def load_on(

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import headwise
 from headwise.cli.main import main
-from headwise.words.sentence import Parse
+from headwise.treebank.sentence import Parse
 
 FIXTURE = Path(__file__).parents[1] / "fixtures/ewt-dev-100.conllu"
 

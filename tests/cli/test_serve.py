@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from headwise.cli.main import main
-from headwise.serve.config import ServeConfig
+from headwise.settings.serving import ServeConfig
 
 ROOT = Path(__file__).parent.parent.parent
 

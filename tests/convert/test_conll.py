@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from headwise.convert.conll import to_conllu, to_conllx
 from headwise.errors import DataError
-from headwise.words.conllu import read_sentences
-from headwise.words.sentence import Sentence, sentence_from_words
+from headwise.treebank.conllu import read_sentences
+from headwise.treebank.sentence import Sentence, sentence_from_words
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 VALUE = st.text(

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from headwise.convert.brackets import Node, Tree, read_trees
 from headwise.convert.dependencies import find_arcs, to_sentence
 from headwise.convert.heads import load_rules, without_empty
+from headwise.treebank.conllu import read_sentences
 from headwise.trees.tree import is_projective, is_tree
-from headwise.words.conllu import read_sentences
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 RULES = {name: load_rules(name) for name in ("english", "chinese")}

@@ -11,8 +11,8 @@ from headwise import read_sentences
 from headwise.corpus.annotate import load_for
 from headwise.corpus.plan import Job, fingerprint
 from headwise.model.bundle import Bundle, find_model, load_bundle
-from headwise.parser import Parser
 from headwise.render.arcs import text_of
+from headwise.runtime.parser import Parser
 
 SAMPLE = Path(__file__).parent.parent / "fixtures" / "ewt-dev-100.conllu"
 

@@ -12,7 +12,7 @@ from headwise.corpus.alone import Said, Task, do_alone, main
 from headwise.corpus.plan import Job, Unit, make_plan
 from headwise.corpus.work import make_shard
 from headwise.errors import DataError, HeadwiseError
-from headwise.parser import Parser
+from headwise.runtime.parser import Parser
 from tests.corpus.conftest import POISON
 
 JobFor = Callable[..., Job]

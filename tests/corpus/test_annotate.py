@@ -10,7 +10,7 @@ from headwise.corpus.documents import Document, Refused
 from headwise.corpus.plan import Job, fingerprint
 from headwise.errors import ModelError
 from headwise.model.bundle import Bundle, load_bundle, slim
-from headwise.parser import Parser
+from headwise.runtime.parser import Parser
 
 BAD = b"1\tHi\t_\n\n"
 

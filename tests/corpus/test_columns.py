@@ -6,7 +6,7 @@ from pathlib import Path
 from headwise.corpus.annotate import Parsed, annotate
 from headwise.corpus.columns import SCHEMA, Columns
 from headwise.corpus.documents import Document
-from headwise.parser import Parser
+from headwise.runtime.parser import Parser
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -10,8 +10,8 @@ import pytest
 from headwise.corpus import annotate as annotating
 from headwise.corpus.dataset import TABLE_SCHEMA, TableParser, parse_table
 from headwise.errors import ConfigError, ModelError
-from headwise.parser import Parser
-from headwise.words.sentence import Sentence
+from headwise.runtime.parser import Parser
+from headwise.treebank.sentence import Sentence
 
 
 def test_a_table_of_documents_becomes_one_of_sentences(parser: Parser) -> None:

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.config import DecodeConfig
 from headwise.corpus.plan import (
     PLAN,
     Job,
@@ -22,6 +21,7 @@ from headwise.corpus.plan import (
 )
 from headwise.errors import ConfigError, DataError
 from headwise.model.bundle import MODELS_FOLDER, Bundle, slim
+from headwise.settings.decoding import DecodeConfig
 
 JobFor = Callable[..., Job]
 SOME = Job(model="en", model_sha256="", decode=DecodeConfig(), unit_bytes=10_000)

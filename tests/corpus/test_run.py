@@ -18,8 +18,8 @@ from headwise.corpus.plan import Job, Plan
 from headwise.corpus.run import MANIFEST, QUARANTINE, plan_corpus, read_manifest, run_plan
 from headwise.corpus.work import ATTEMPTS, Quarantined
 from headwise.errors import ConfigError, DataError, HeadwiseError, ModelError
-from headwise.parser import Parser
-from headwise.words.conllu import as_bytes, read_conllu
+from headwise.runtime.parser import Parser
+from headwise.treebank.conllu import as_bytes, read_conllu
 
 HERE = Engine(workers=0)
 JobFor = Callable[..., Job]

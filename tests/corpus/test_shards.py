@@ -16,7 +16,7 @@ from headwise.corpus.documents import Document
 from headwise.corpus.plan import Compression, ShardFormat
 from headwise.corpus.shards import Sealed, check_compression, open_shard, shard_name
 from headwise.errors import ConfigError, DataError
-from headwise.parser import Parser
+from headwise.runtime.parser import Parser
 
 DOCUMENTS = [
     Document("https://x.org/a b%", "s", 0, "Kids don't love candy. So do I.", '{"year":2026}'),

@@ -19,7 +19,7 @@ from headwise.corpus.work import (
     record_path,
 )
 from headwise.errors import DataError, HeadwiseError
-from headwise.parser import Parser
+from headwise.runtime.parser import Parser
 
 JobFor = Callable[..., Job]
 

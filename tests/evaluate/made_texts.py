@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from hypothesis import strategies as st
 
 from headwise.evaluate.passages import ROOT, pair_passages
-from headwise.words.conllu import read_sentences
-from headwise.words.sentence import Sentence, Word
+from headwise.treebank.conllu import read_sentences
+from headwise.treebank.sentence import Sentence, Word
 
 BLANK_WORD = Word("_", "_", "_", "_", "_", "_", "_", "_", "_", "_")
 PLAIN_WORD = BLANK_WORD._replace(upos="X", head="0", deprel="dep")

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from headwise.words.sentence import Sentence, sentence_from_words
+from headwise.treebank.sentence import Sentence, sentence_from_words
 
 LABELS = ("nsubj", "nsubj:pass", "obj", "punct")
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from headwise.config import Decoder
 from headwise.evaluate.confidence import HIGHEST, LOWEST, HeadScores, calibration_error
+from headwise.settings.choices import Decoder
 from headwise.trees.decode import decode
 
 Matrix = NDArray[np.float32]

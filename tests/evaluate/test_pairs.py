@@ -8,8 +8,8 @@ from made_trees import tree
 
 from headwise.errors import DataError
 from headwise.evaluate.pairs import pair_sentences
-from headwise.words.conllu import read_sentences
-from headwise.words.sentence import Sentence
+from headwise.treebank.conllu import read_sentences
+from headwise.treebank.sentence import Sentence
 
 
 def read(name: str, text: str) -> list[Sentence]:

@@ -10,7 +10,7 @@ from made_trees import tree
 
 from headwise.errors import DataError
 from headwise.evaluate.passages import ROOT, Side, pair_passages, without_spaces
-from headwise.words.sentence import Sentence
+from headwise.treebank.sentence import Sentence
 
 
 def passages(gold: str, predicted: str) -> list[tuple[Side, Side]]:

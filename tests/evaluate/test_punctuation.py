@@ -3,8 +3,8 @@
 import pytest
 from made_trees import tree
 
-from headwise.config import Punctuation
 from headwise.evaluate.punctuation import is_punctuation
+from headwise.settings.choices import Punctuation
 
 FORMS = ". « 。 -- a. `` '' $ -LRB- _ … Mr. ¿? +"
 UPOS = "PUNCT PUNCT PUNCT PUNCT X PUNCT PUNCT SYM PUNCT X PUNCT PROPN PUNCT SYM"

@@ -11,7 +11,7 @@ from made_texts import cut_anew, paired_texts, read, spell
 from headwise.errors import DataError
 from headwise.evaluate.raw import METRICS, Metric, RawScores, score_raw
 from headwise.evaluate.scores import score
-from headwise.words.sentence import Parse, Sentence, sentence_from_words
+from headwise.treebank.sentence import Parse, Sentence, sentence_from_words
 
 EWT = Path(__file__).parents[1] / "fixtures" / "ewt-dev-100.conllu"
 COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "head", "deprel")

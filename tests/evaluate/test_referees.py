@@ -17,8 +17,8 @@ from udtools import udeval
 from ufal import udpipe
 
 from headwise.evaluate.scores import Scores, score
-from headwise.words.conllu import read_sentences, write_conllu
-from headwise.words.sentence import Parse, Sentence
+from headwise.treebank.conllu import read_sentences, write_conllu
+from headwise.treebank.sentence import Parse, Sentence
 
 GOLD_PATH = Path(__file__).parents[1] / "fixtures" / "ewt-dev-100.conllu"
 OTHER_LABELS = ("nsubj", "nsubj:pass", "obl", "obl:unmarked", "nmod:poss", "nmod", "conj", "punct")

@@ -5,10 +5,10 @@ import pytest
 from made_texts import spell
 from made_trees import tree
 
-from headwise.config import Punctuation
 from headwise.evaluate.raw import METRICS, score_raw
 from headwise.evaluate.report import as_json, as_text, raw_as_text
 from headwise.evaluate.scores import score
+from headwise.settings.choices import Punctuation
 
 GOLD = [
     tree((0, "root"), (1, "nsubj:pass"), (1, "obj"), upos="VERB NOUN NOUN"),

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_trees import paired_treebanks, tree
 
-from headwise.config import Punctuation
 from headwise.errors import DataError
 from headwise.evaluate.scores import LengthScore, RelationScore, Scores, score
-from headwise.words.sentence import Sentence
+from headwise.settings.choices import Punctuation
+from headwise.treebank.sentence import Sentence
 
 RULES = st.sampled_from(["none", "ud"])
 Treebanks = tuple[list[Sentence], list[Sentence]]

@@ -10,7 +10,7 @@ from made_trees import paired_treebanks, tree
 from headwise.evaluate import significance
 from headwise.evaluate.scores import Scores, score
 from headwise.evaluate.significance import as_text, paired_bootstrap
-from headwise.words.sentence import Sentence
+from headwise.treebank.sentence import Sentence
 
 GOLD = tree((0, "root"), (1, "obj"), (1, "punct"), upos="VERB NOUN PUNCT")
 WRONG = tree((0, "root"), (3, "obj"), (1, "punct"))

@@ -23,7 +23,7 @@ from headwise.integrations.documents import (
     write,
 )
 from headwise.text.segmenter import read_tokens
-from headwise.words.sentence import Parse, Sentence, sentence_from_tokens
+from headwise.treebank.sentence import Parse, Sentence, sentence_from_tokens
 
 FIXED = settings(max_examples=100, deadline=None, derandomize=True, database=None)
 VOCAB = Vocab()

@@ -18,7 +18,7 @@ import headwise
 from headwise import ConfigError, DataError, ModelError, Sentence, read_sentences
 from headwise.integrations import documents
 from headwise.integrations.spacy import Component, Settings, Tokenizer
-from headwise.words.sentence import sentence_from_tokens
+from headwise.treebank.sentence import sentence_from_tokens
 
 ROOT = Path(__file__).parents[2]
 TEXTS = [

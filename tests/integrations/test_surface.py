@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import headwise
 from headwise.integrations.surface import Token, cover, sentence_starts, tokens_of
 from headwise.text.segmenter import Segmenter
-from headwise.words.sentence import Sentence, TokenRow, sentence_from_tokens
+from headwise.treebank.sentence import Sentence, TokenRow, sentence_from_tokens
 
 FIXED = settings(max_examples=150, deadline=None, derandomize=True, database=None)
 ALPHABET = "Kids don't. So? “é” \n\n\t\r  \x00\x85\u2028\u0301TokenRange=5:|#語한😀"

@@ -7,11 +7,10 @@ import pytest
 import torch
 
 import headwise
-from headwise.config import Recipe
 from headwise.errors import ConfigError, DataError, ModelError
 from headwise.evaluate.scores import score
-from headwise.learn import checkpoint as checkpoint_module
-from headwise.learn.checkpoint import (
+from headwise.learn.fit import checkpoint as checkpoint_module
+from headwise.learn.fit.checkpoint import (
     FILE,
     Checkpoint,
     EpochReport,
@@ -20,10 +19,11 @@ from headwise.learn.checkpoint import (
     load_checkpoint,
     require_same_run,
 )
-from headwise.learn.loop import Device, StepReport
+from headwise.learn.fit.loop import Device, StepReport
 from headwise.learn.recipe import Report, Run, run, start, train
 from headwise.learn.scorer import load_network
 from headwise.model.bundle import load_bundle
+from headwise.settings.recipe import Recipe
 
 CPU = Device(torch.device("cpu"))
 
@@ -255,7 +255,7 @@ def test_bad_training_data_is_refused(
 
 
 def test_too_long_sentences_are_left_out_of_training(tiny_recipe: Recipe, tmp_path: Path) -> None:
-    from headwise.learn.data import load_data
+    from headwise.learn.data.treebanks import load_data
 
     train = msgspec.structs.replace(tiny_recipe.train, max_length=10)
     data = load_data(tiny_recipe.data, tiny_recipe.model, train)

@@ -9,12 +9,12 @@ import pytest
 import torch
 
 import headwise
-from headwise.config import Recipe
 from headwise.errors import ConfigError
 from headwise.evaluate.scores import score
-from headwise.learn.loop import Device
-from headwise.learn.phases import Run, plan_adam, plan_sgd
+from headwise.learn.fit.loop import Device
+from headwise.learn.fit.phases import Run, plan_adam, plan_sgd
 from headwise.learn.recipe import run, start, train
+from headwise.settings.recipe import Recipe
 
 CPU = Device(torch.device("cpu"))
 

@@ -10,13 +10,13 @@ import pytest
 import torch
 
 import headwise
-from headwise.config import Recipe
 from headwise.evaluate.scores import score
-from headwise.learn.checkpoint import EpochReport
-from headwise.learn.loop import Device, StartReport
+from headwise.learn.fit.checkpoint import EpochReport
+from headwise.learn.fit.loop import Device, StartReport
 from headwise.learn.recipe import Run, as_line, run, start, train
 from headwise.learn.scorer import TorchScorer
 from headwise.model.bundle import Description, load_bundle
+from headwise.settings.recipe import Recipe
 
 CPU = Device(torch.device("cpu"))
 
@@ -113,7 +113,7 @@ def test_what_was_scored_is_kept(whole: Run) -> None:
 
 def las_of(state: Run) -> float:
     """Score the network that is kept, from the start."""
-    from headwise.learn.loop import score_labels
+    from headwise.learn.fit.loop import score_labels
     from headwise.trees.decode import decode_batch
 
     scorer = TorchScorer(state.kept, CPU.where)

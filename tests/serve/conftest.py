@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from headwise.parser import Parser
-from headwise.serve.config import ServeConfig
+from headwise.runtime.parser import Parser
 from headwise.serve.models import Models, load_models
+from headwise.settings.serving import ServeConfig
 from tests.serve.made_servers import Gate, serving
 
 

@@ -9,12 +9,12 @@ from contextlib import contextmanager
 import httpx
 import uvicorn
 
-from headwise.model.scorer import FloatArray, Scorer, Selection
+from headwise.runtime.scorer import FloatArray, Scorer, Selection
 from headwise.serve.app import make_app
-from headwise.serve.config import ServeConfig
 from headwise.serve.models import Models
 from headwise.serve.server import settings_of
-from headwise.words.encode import Encoded, IntArray
+from headwise.settings.serving import ServeConfig
+from headwise.vocabulary.encode import Encoded, IntArray
 
 
 @contextmanager

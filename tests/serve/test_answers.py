@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from headwise import Sentence
-from headwise.parser import Parser
 from headwise.render import to_json
+from headwise.runtime.parser import Parser
 from headwise.serve import answers
 from headwise.serve.answers import answer_conllu, answer_json
 from headwise.serve.limits import Refusal

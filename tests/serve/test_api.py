@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from headwise.serve import service
 from headwise.serve.api import guess_words
-from headwise.serve.config import ServeConfig
 from headwise.serve.models import Models
+from headwise.settings.serving import ServeConfig
 from tests.serve.made_servers import Gate, serving, wait_until
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"

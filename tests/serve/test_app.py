@@ -1,10 +1,10 @@
 import httpx
 import pytest
 
-from headwise.model.scorer import Selection
-from headwise.parser import Parser
-from headwise.serve.config import ServeConfig
+from headwise.runtime.parser import Parser
+from headwise.runtime.scorer import Selection
 from headwise.serve.models import Models
+from headwise.settings.serving import ServeConfig
 from tests.serve.made_servers import serving
 
 TOKEN = {"authorization": "Bearer sésame".encode()}

@@ -4,8 +4,8 @@ import pytest
 from starlette.requests import Request
 
 from headwise import Sentence, sentence_from_words
-from headwise.serve.config import ServeConfig
 from headwise.serve.limits import Bodies, Refusal, within
+from headwise.settings.serving import ServeConfig
 
 LIMITS = ServeConfig(max_sentences=3, max_words=6, max_sentence_words=4, max_token=5)
 

@@ -4,7 +4,7 @@ import pytest
 
 from headwise.errors import ConfigError, ModelError
 from headwise.model.bundle import MODELS_FOLDER
-from headwise.parser import Parser
+from headwise.runtime.parser import Parser
 from headwise.serve.limits import Refusal
 from headwise.serve.models import Models, load_models, with_settings
 

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from headwise.serve.config import ServeConfig
 from headwise.serve.server import HANDED_OVER, make_handed_over_app
+from headwise.settings.serving import ServeConfig
 from tests.serve.made_servers import wait_until
 
 TEXT = "Kids love candy, and every word selects its head. "

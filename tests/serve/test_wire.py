@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from headwise.serve import wire
-from headwise.serve.config import ServeConfig
 from headwise.serve.models import Models
+from headwise.settings.serving import ServeConfig
 from tests.serve.made_servers import serving
 
 POST = b"POST /parse HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"

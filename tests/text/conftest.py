@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headwise.config import SegmentConfig
+from headwise.settings.training import SegmentConfig
 from headwise.text.characters import make_alphabet
 from headwise.text.expand import Expansions
 from headwise.text.segmenter import GRAPH, SETTINGS, Segmenter
@@ -19,8 +19,8 @@ EXPANSIONS = Expansions(
 def files() -> dict[str, bytes]:
     import torch
 
-    from headwise.learn.segment import TrainedSegmenter, export_segmenter
-    from headwise.learn.segment_network import SegmentNetwork
+    from headwise.learn.segment.network import SegmentNetwork
+    from headwise.learn.segment.train import TrainedSegmenter, export_segmenter
 
     torch.manual_seed(5)
     alphabet = make_alphabet(" .?!abcdefghijklmnopqrstuvwxyz")

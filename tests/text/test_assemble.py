@@ -11,7 +11,7 @@ from headwise.text.assemble import assemble
 from headwise.text.expand import Expansions
 from headwise.text.scan import EXPANDS, SENTENCE_END, TOKEN_END, WORD_END, Labelled
 from headwise.text.stream import read_symbols
-from headwise.words.sentence import Sentence
+from headwise.treebank.sentence import Sentence
 
 MARKS = {"|": TOKEN_END, "+": WORD_END, "*": TOKEN_END | EXPANDS, "/": TOKEN_END | SENTENCE_END}
 RULES = Expansions({"do": ("de", "o")})

@@ -14,11 +14,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import headwise
-from headwise.parser import Parser
 from headwise.render import draw, to_json, to_svg
+from headwise.runtime.parser import Parser
+from headwise.treebank.sentence import Parse, Sentence
 from headwise.trees.tree import is_tree
-from headwise.words.encode import heads_array
-from headwise.words.sentence import Parse, Sentence
+from headwise.vocabulary.encode import heads_array
 from tests.text.referee import incidents
 
 FIXED = settings(max_examples=80, deadline=None, derandomize=True, database=None)

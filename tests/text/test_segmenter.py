@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from headwise.errors import ModelError
 from headwise.model.bundle import FILE_NAME
 from headwise.text.segmenter import GRAPH, SETTINGS, Segmenter, read_tokens
-from headwise.words.conllu import read_sentences
-from headwise.words.sentence import Sentence
+from headwise.treebank.conllu import read_sentences
+from headwise.treebank.sentence import Sentence
 from tests.text.referee import incidents
 
 FIXED = settings(max_examples=150, deadline=None, derandomize=True, database=None)

@@ -6,9 +6,10 @@ from typing import Any
 import click
 import msgspec
 
-from headwise.config import DecodeConfig, Decoder
 from headwise.errors import ConfigError
 from headwise.model.bundle import Bundle
+from headwise.settings.choices import Decoder
+from headwise.settings.decoding import DecodeConfig
 from headwise.text.read import name_columns
 
 Flag = Callable[[Callable[..., Any]], Callable[..., Any]]

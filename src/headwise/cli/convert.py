@@ -15,7 +15,7 @@ from headwise.convert.heads import load_rules
 from headwise.convert.splits import PARTS, Part, SplitName, find_files, hold_out_last
 from headwise.convert.treebank import Conversion, Piece, TreebankFormat, convert_file
 from headwise.errors import ConfigError, DataError, plural
-from headwise.words.files import open_target
+from headwise.files import open_target
 
 FORMATS = click.Choice(["penn", "conllu", "conllx"])
 RULES_OF_SPLIT = {"ptb": "english", "ctb": "chinese"}

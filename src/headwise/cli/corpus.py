@@ -13,7 +13,7 @@ from headwise.cli.choices import check_tags, chosen_decode, how_to_parse
 from headwise.cli.terminal import ProgressLine, duration, examples
 from headwise.errors import ConfigError, DataError, install, plural
 from headwise.model.bundle import find_model, load_bundle
-from headwise.parser import DEFAULT_MODEL
+from headwise.runtime.parser import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from headwise.corpus.engine import Engine

@@ -4,14 +4,14 @@ import click
 import msgspec
 
 from headwise.cli.terminal import examples, put
-from headwise.config import Format, Punctuation
 from headwise.errors import ConfigError
 from headwise.evaluate.raw import score_raw
 from headwise.evaluate.report import as_json, as_text, raw_as_text
 from headwise.evaluate.scores import Scores, score
 from headwise.evaluate.significance import as_text as significance_as_text
 from headwise.evaluate.significance import paired_bootstrap
-from headwise.words.conllu import read_sentences
+from headwise.settings.choices import Format, Punctuation
+from headwise.treebank.conllu import read_sentences
 
 
 @click.command(

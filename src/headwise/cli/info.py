@@ -6,7 +6,7 @@ import msgspec
 from headwise.cli.terminal import examples, put
 from headwise.model.bundle import find_model, load_bundle, named_models
 from headwise.text.segmenter import GRAPH
-from headwise.words.subwords import Subwords
+from headwise.vocabulary.subwords import Subwords
 
 
 @click.command(

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from headwise.errors import ConfigError
+from headwise.files import standard
 from headwise.render.records import to_json
 from headwise.render.stack import stack
 from headwise.render.svg import to_svg
 from headwise.render.terminal import draw
-from headwise.words.conllu import Malformed, as_bytes
-from headwise.words.files import standard
-from headwise.words.sentence import Parse, Sentence
+from headwise.treebank.conllu import Malformed, as_bytes
+from headwise.treebank.sentence import Parse, Sentence
 
 OutputFormat = Literal["conllu", "conllx", "json", "tree", "svg"]
 Annotated = tuple[Sentence | Malformed, Parse | None]

@@ -13,16 +13,16 @@ from headwise.cli.output import OutputFormat, Screen, screen_of, written
 from headwise.cli.share import Job, check_processes, parse_in_processes
 from headwise.cli.tally import Tally
 from headwise.cli.terminal import examples
-from headwise.config import Decoder
 from headwise.errors import ConfigError, DataError
+from headwise.files import open_target
 from headwise.model.bundle import find_model, load_bundle
-from headwise.model.scorer import Precision
-from headwise.parser import DEFAULT_MODEL
-from headwise.stretches import MEMORY_BUDGET, SMALLEST_BUDGET
+from headwise.runtime.parser import DEFAULT_MODEL
+from headwise.runtime.scorer import Precision
+from headwise.runtime.stretches import MEMORY_BUDGET, SMALLEST_BUDGET
+from headwise.settings.choices import Decoder
 from headwise.text.read import Input, open_any, read_any, read_text, why_no_text
-from headwise.words.conllu import Malformed, OnError
-from headwise.words.files import open_target
-from headwise.words.sentence import Sentence
+from headwise.treebank.conllu import Malformed, OnError
+from headwise.treebank.sentence import Sentence
 
 INPUTS = click.Choice(["auto", "conllu", "conllx", "text", "lines", "tokens"])
 FORMATS = click.Choice(["conllu", "conllx", "json", "tree", "svg"])

@@ -10,8 +10,8 @@ import msgspec
 
 from headwise.cli.terminal import examples
 from headwise.errors import ConfigError, install
-from headwise.parser import DEFAULT_MODEL
-from headwise.serve.config import ServeConfig
+from headwise.runtime.parser import DEFAULT_MODEL
+from headwise.settings.serving import ServeConfig
 
 DEFAULT = ServeConfig()
 VARIABLE = "HEADWISE_TOKEN"

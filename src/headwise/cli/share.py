@@ -15,15 +15,15 @@ from dataclasses import dataclass
 
 import msgspec
 
-from headwise.chunks import AHEAD, until_error
 from headwise.cli.output import OutputFormat, Screen, written
 from headwise.cli.tally import Counts, counts_of
-from headwise.config import Format
 from headwise.errors import ConfigError, HeadwiseError
-from headwise.parser import CHUNK, Parser
-from headwise.processes import Failure, Turn, as_utf8, map_in_processes, require_fork
+from headwise.runtime.grouping import AHEAD, until_error
+from headwise.runtime.parser import CHUNK, Parser
+from headwise.runtime.workers import Failure, Turn, as_utf8, map_in_processes, require_fork
+from headwise.settings.choices import Format
 from headwise.text.read import Opened, read_text
-from headwise.words.conllu import OnError, as_bytes, blocks, read_stream
+from headwise.treebank.conllu import OnError, as_bytes, blocks, read_stream
 
 FORMATS = ("conllu", "conllx", "json")
 """Those in which what comes after a sentence does not depend on what came before it."""

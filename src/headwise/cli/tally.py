@@ -10,7 +10,7 @@ import msgspec
 from headwise.cli.output import Annotated
 from headwise.cli.terminal import ProgressLine
 from headwise.errors import plural
-from headwise.words.conllu import Malformed
+from headwise.treebank.conllu import Malformed
 
 
 class Counts(msgspec.Struct, frozen=True):

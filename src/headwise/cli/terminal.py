@@ -5,7 +5,7 @@ import time
 
 import click
 
-from headwise.words.files import standard, writing
+from headwise.files import standard, writing
 
 EVERY = 0.2
 """Seconds between two states of the progress line."""

@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING
 import click
 
 from headwise.cli.terminal import ProgressLine, duration, examples
-from headwise.config import Dtype, Recipe, read_recipe
 from headwise.errors import ConfigError, install
+from headwise.settings.choices import Dtype
+from headwise.settings.recipe import Recipe, read_recipe
 from headwise.version import VERSION
 
 if TYPE_CHECKING:
-    from headwise.learn.calibrate import CalibrationReport
-    from headwise.learn.distributed import Launch
-    from headwise.learn.loop import StartReport, StepReport
+    from headwise.learn.fit.calibrate import CalibrationReport
+    from headwise.learn.fit.distributed import Launch
+    from headwise.learn.fit.loop import StartReport, StepReport
     from headwise.learn.recipe import Report
-    from headwise.learn.segment import SegmentReport
+    from headwise.learn.segment.train import SegmentReport
 
 
 @click.command(
@@ -92,8 +93,8 @@ def follow_run(
 ) -> None:
     """Drive a run to its end and show its reports; of several processes the first one shows."""
     with _needs_torch():
-        from headwise.learn.distributed import ALONE
-        from headwise.learn.loop import Device
+        from headwise.learn.fit.distributed import ALONE
+        from headwise.learn.fit.loop import Device
         from headwise.learn.recipe import run
         from headwise.learn.scorer import describe_device, pick_device
     where = pick_device(launch.own_device(device) if launch else device)
@@ -119,7 +120,7 @@ def _launch() -> "AbstractContextManager[Launch | None]":
     if not {"RANK", "WORLD_SIZE"} <= os.environ.keys():
         return nullcontext()
     with _needs_torch():
-        from headwise.learn.distributed import meet
+        from headwise.learn.fit.distributed import meet
     local_rank, local_size = (
         int(os.environ.get(name, default))
         for name, default in (("LOCAL_RANK", "0"), ("LOCAL_WORLD_SIZE", "1"))
@@ -139,10 +140,10 @@ def _needs_torch() -> Iterator[None]:
 
 
 def _show(reports: "Iterable[Report]") -> None:
-    from headwise.learn.calibrate import CalibrationReport
-    from headwise.learn.loop import StartReport, StepReport
+    from headwise.learn.fit.calibrate import CalibrationReport
+    from headwise.learn.fit.loop import StartReport, StepReport
     from headwise.learn.recipe import as_line
-    from headwise.learn.segment import SegmentReport
+    from headwise.learn.segment.train import SegmentReport
 
     progress = ProgressLine()
     started = time.monotonic()

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from headwise.errors import ConfigError, DataError
-from headwise.words.files import open_source
+from headwise.files import open_source
 
 MAX_LINE_BYTES = 16 * 2**20
 MAX_NODES = 1_000_000

@@ -11,7 +11,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from headwise.errors import DataError
-from headwise.words.sentence import BLANK, Sentence, Word
+from headwise.treebank.sentence import BLANK, Sentence, Word
 
 _PHEAD, _PDEPREL = "PHead=", "PDeprel="
 

@@ -10,11 +10,11 @@ that of VP is VBP; Kids (SUB) and candy (OBJ) depend on love.
 
 import re
 
-from headwise.config import Format
 from headwise.convert.brackets import Tree
 from headwise.convert.heads import HeadRules, category, without_empty
 from headwise.convert.labels import ROOT, arc_label
-from headwise.words.sentence import BLANK, Sentence, sentence_from_words
+from headwise.settings.choices import Format
+from headwise.treebank.sentence import BLANK, Sentence, sentence_from_words
 
 _COLUMNS = ("form", "upos", "xpos", "head", "deprel")
 _BRACKETS = {

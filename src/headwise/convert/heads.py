@@ -20,7 +20,7 @@ from pathlib import Path
 
 from headwise.convert.brackets import Node, Tree
 from headwise.errors import ConfigError, DataError
-from headwise.words.files import open_source
+from headwise.files import open_source
 
 TABLES_FOLDER = Path(__file__).parent / "tables"
 MAX_TABLE_BYTES = 2**20

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple
 
-from headwise.config import Format
 from headwise.convert.brackets import Tree, read_trees
 from headwise.convert.conll import to_conllu, to_conllx
 from headwise.convert.dependencies import to_sentence
 from headwise.convert.heads import EMPTY, HeadRules
 from headwise.errors import ConfigError
-from headwise.words.conllu import as_bytes, read_sentences
-from headwise.words.sentence import Sentence
+from headwise.settings.choices import Format
+from headwise.treebank.conllu import as_bytes, read_sentences
+from headwise.treebank.sentence import Sentence
 
 TreebankFormat = Literal["penn", "conllu", "conllx"]
 _NO_WORDS = "trees without words"

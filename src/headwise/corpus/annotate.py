@@ -17,11 +17,11 @@ from headwise.corpus.plan import Job, fingerprint
 from headwise.errors import HeadwiseError, ModelError
 from headwise.loading import load_on
 from headwise.model.bundle import Bundle, find_model, load_bundle
-from headwise.parser import Parser
+from headwise.runtime.parser import Parser
 from headwise.text.read import why_no_text
 from headwise.text.segmenter import NO_SEGMENTER, SEGMENT_HINT
-from headwise.words.conllu import read_stream
-from headwise.words.sentence import Parse, Sentence
+from headwise.treebank.conllu import read_stream
+from headwise.treebank.sentence import Parse, Sentence
 
 SMALL = 2**16
 """Characters (or bytes of CoNLL-U) up to which a document is small."""

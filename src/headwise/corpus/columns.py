@@ -10,7 +10,7 @@ import pyarrow as pa
 from headwise.corpus.documents import Document
 from headwise.render.arcs import comment_value, comments_of, filled, other_lines, text_of
 from headwise.render.records import place_in_text
-from headwise.words.sentence import Parse, Sentence
+from headwise.treebank.sentence import Parse, Sentence
 
 MULTIWORD = pa.struct(
     [

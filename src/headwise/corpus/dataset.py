@@ -19,8 +19,8 @@ from headwise.corpus.documents import Document, Refused, rows_of
 from headwise.errors import ConfigError
 from headwise.loading import load_on
 from headwise.model.bundle import find_model, load_bundle
-from headwise.model.scorer import Precision
-from headwise.parser import DEFAULT_MODEL, Parser
+from headwise.runtime.parser import DEFAULT_MODEL, Parser
+from headwise.runtime.scorer import Precision
 
 if TYPE_CHECKING:
     import ray.data

@@ -26,7 +26,7 @@ from headwise.corpus.annotate import load_for
 from headwise.corpus.plan import PLAN, Job, Unit
 from headwise.corpus.work import Outcome, Record, do_unit, make_shard
 from headwise.errors import ConfigError, DataError, HeadwiseError
-from headwise.parser import Parser
+from headwise.runtime.parser import Parser
 
 if TYPE_CHECKING:
     import numpy as np

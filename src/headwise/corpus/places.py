@@ -19,7 +19,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from headwise.errors import DataError
-from headwise.words.files import GZIP_MAGIC, XZ_MAGIC, open_source
+from headwise.files import GZIP_MAGIC, XZ_MAGIC, open_source
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _MAGICS = (GZIP_MAGIC, XZ_MAGIC, ZSTD_MAGIC)

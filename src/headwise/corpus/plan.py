@@ -20,13 +20,13 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from headwise.config import DecodeConfig
 from headwise.corpus.places import Found, find_files, is_packed, open_random
 from headwise.errors import ConfigError, DataError
+from headwise.files import make_folder, whole_file
 from headwise.model.bundle import MODELS_FOLDER, Bundle
-from headwise.model.scorer import Precision
+from headwise.runtime.scorer import Precision
+from headwise.settings.decoding import DecodeConfig
 from headwise.version import VERSION
-from headwise.words.files import make_folder, whole_file
 
 Form = Literal["text", "jsonl", "parquet", "conllu"]
 Split = Literal["paragraph", "line", "file"]

@@ -24,8 +24,8 @@ from headwise.corpus.plan import Form, Job, Plan, make_plan, save_plan
 from headwise.corpus.shards import check_compression
 from headwise.corpus.work import ATTEMPTS, Outcome, Record, explain, record_path
 from headwise.errors import ConfigError, DataError, HeadwiseError
+from headwise.files import whole_file
 from headwise.model.bundle import find_model, load_bundle
-from headwise.words.files import whole_file
 
 MANIFEST = "_manifest.json"
 QUARANTINE = "_quarantine.jsonl"

@@ -25,8 +25,8 @@ from headwise.corpus.columns import SCHEMA, Columns
 from headwise.corpus.documents import Document
 from headwise.corpus.plan import Compression, ShardFormat
 from headwise.errors import ConfigError
-from headwise.words.files import whole_file
-from headwise.words.sentence import Parse, Sentence
+from headwise.files import whole_file
+from headwise.treebank.sentence import Parse, Sentence
 
 ENDINGS = {"xz": ".xz", "zstd": ".zst", "gzip": ".gz", "none": ""}
 XZ_PRESET = 1

@@ -25,8 +25,8 @@ from headwise.corpus.documents import Document, Refused, read_documents
 from headwise.corpus.plan import Job, Unit
 from headwise.corpus.shards import Sealed, open_shard, shard_name
 from headwise.errors import DataError, HeadwiseError
-from headwise.parser import Parser
-from headwise.words.files import whole_file
+from headwise.files import whole_file
+from headwise.runtime.parser import Parser
 
 RECORDS = "_records"
 ATTEMPTS = "_attempts"

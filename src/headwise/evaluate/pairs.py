@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 
 from headwise.errors import DataError
-from headwise.words.sentence import Sentence
+from headwise.treebank.sentence import Sentence
 
 _HINT = (
     "the gold and the predicted file must be the same text in the same tokenisation; "

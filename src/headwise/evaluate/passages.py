@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from headwise.errors import DataError
 from headwise.evaluate.pairs import end_of
-from headwise.words.sentence import Sentence, Word
+from headwise.treebank.sentence import Sentence, Word
 
 ROOT = -1
 """The head of a word that hangs on ROOT, where the others have the index of a word."""

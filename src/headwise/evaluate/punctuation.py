@@ -7,8 +7,8 @@ shared tasks on Universal Dependencies score every word (`none`); `ud` leaves ou
 
 import unicodedata
 
-from headwise.config import Punctuation
-from headwise.words.sentence import Sentence, Word
+from headwise.settings.choices import Punctuation
+from headwise.treebank.sentence import Sentence, Word
 
 PTB_TAGS = frozenset(["``", "''", ".", ",", ":", "PU"])
 """Quotes, full stops, commas and colons of the Penn Treebank, and PU of the Chinese one."""

@@ -22,7 +22,7 @@ from typing import NamedTuple, TypeAlias
 from headwise.errors import DataError
 from headwise.evaluate.align import align_words
 from headwise.evaluate.passages import ROOT, Side, pair_passages
-from headwise.words.sentence import BLANK, Sentence, Word
+from headwise.treebank.sentence import BLANK, Sentence, Word
 
 METRICS = {
     "tokens": "Tokens",

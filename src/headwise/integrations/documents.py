@@ -17,9 +17,9 @@ from spacy.tokens import Doc, Token
 
 from headwise.errors import DataError, ModelError
 from headwise.integrations.surface import Offsets, Segment, sentence_starts
-from headwise.model.scorer import FloatArray
+from headwise.runtime.scorer import FloatArray
 from headwise.text.segmenter import NO_SEGMENTER
-from headwise.words.sentence import BLANK, Parse, Sentence, sentence_from_words
+from headwise.treebank.sentence import BLANK, Parse, Sentence, sentence_from_words
 
 MAX_WORDS = 10_000
 """Words in a sentence; the table of its arcs then takes 400 MB."""

@@ -24,7 +24,6 @@ from spacy.tokens import Doc
 from spacy.util import raise_error, registry
 from spacy.vocab import Vocab
 
-from headwise.config import DecodeConfig
 from headwise.errors import ConfigError, HeadwiseError, ModelError
 from headwise.integrations.documents import (
     Stretch,
@@ -36,10 +35,11 @@ from headwise.integrations.documents import (
 )
 from headwise.integrations.surface import cover
 from headwise.model.bundle import find_model, load_bundle
-from headwise.model.scorer import FloatArray
-from headwise.parser import DEFAULT_MODEL, load_parser
+from headwise.runtime.parser import DEFAULT_MODEL, load_parser
+from headwise.runtime.scorer import FloatArray
+from headwise.settings.decoding import DecodeConfig
 from headwise.text.segmenter import NO_SEGMENTER, load_segmenter
-from headwise.words.sentence import Parse, Sentence
+from headwise.treebank.sentence import Parse, Sentence
 
 MAX_THREADS = 256
 BATCH = 128

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.render.records import TokenRecord, to_record
-from headwise.words.sentence import Sentence
+from headwise.treebank.sentence import Sentence
 
 Segment = Callable[[Iterable[str]], Iterable[Sentence]]
 """What finds sentences in text: `Segmenter.segment`."""

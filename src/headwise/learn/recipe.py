@@ -18,10 +18,15 @@ from time import monotonic
 import msgspec
 from torch import Tensor, nn
 
-from headwise.config import Recipe
 from headwise.errors import HeadwiseError
-from headwise.learn.calibrate import CalibrationReport, calibrate, check_calibration
-from headwise.learn.checkpoint import (
+from headwise.files import make_folder, whole_file
+from headwise.learn.data.sources import sources_of
+from headwise.learn.data.treebanks import load_data
+from headwise.learn.distil.teach import with_lessons
+from headwise.learn.export.encoder import export_encoder
+from headwise.learn.export.model import export_model
+from headwise.learn.fit.calibrate import CalibrationReport, calibrate, check_calibration
+from headwise.learn.fit.checkpoint import (
     Checkpoint,
     EpochReport,
     Phase,
@@ -31,21 +36,16 @@ from headwise.learn.checkpoint import (
     require_same_run,
     restore_optimiser,
 )
-from headwise.learn.data import load_data
-from headwise.learn.export import export_model
-from headwise.learn.export_encoder import export_encoder
-from headwise.learn.gpu import prepare
-from headwise.learn.loop import Device, StartReport, StepReport, make_deterministic
-from headwise.learn.network import Network
-from headwise.learn.phases import PhasePlan, Run, plan_adam, plan_label, plan_sgd, score_others
-from headwise.learn.pretrained import find_subwords, make_network, set_weights
-from headwise.learn.segment import SegmentReport, export_segmenter, train_segmenter
-from headwise.learn.sources import sources_of
-from headwise.learn.teach import with_lessons
+from headwise.learn.fit.loop import Device, StartReport, StepReport, make_deterministic
+from headwise.learn.fit.phases import PhasePlan, Run, plan_adam, plan_label, plan_sgd, score_others
+from headwise.learn.fit.pretrained import find_subwords, make_network, set_weights
+from headwise.learn.segment.train import SegmentReport, export_segmenter, train_segmenter
 from headwise.model.bundle import Description
+from headwise.network.kernels.launch import prepare
+from headwise.network.network import Network
+from headwise.settings.recipe import Recipe
 from headwise.text.segmenter import GRAPH, SETTINGS
-from headwise.words.conllu import read_sentences
-from headwise.words.files import make_folder, whole_file
+from headwise.treebank.conllu import read_sentences
 
 Report = StartReport | StepReport | EpochReport | SegmentReport | CalibrationReport
 MakePlan = Callable[[Run], PhasePlan]

@@ -12,18 +12,18 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from headwise.config import DecodeConfig
 from headwise.errors import ConfigError, ModelError
-from headwise.learn.encoder import join
-from headwise.learn.inputs import Ids
-from headwise.learn.label import arc_features
-from headwise.learn.network import Network
-from headwise.learn.treebank import to_device
+from headwise.learn.data.on_device import to_device
 from headwise.model.bundle import WEIGHTS, Bundle
-from headwise.model.scorer import FloatArray, Selection
-from headwise.parser import Parser
+from headwise.network.encoder import join
+from headwise.network.inputs import Ids
+from headwise.network.label import arc_features
+from headwise.network.network import Network
+from headwise.runtime.parser import Parser
+from headwise.runtime.scorer import FloatArray, Selection
+from headwise.settings.decoding import DecodeConfig
 from headwise.text.segmenter import load_segmenter
-from headwise.words.encode import Encoded, IntArray, make_batch
+from headwise.vocabulary.encode import Encoded, IntArray, make_batch
 
 DEVICE = re.compile(r"(cpu|cuda|mps|xpu)(:\d+)?")
 PAIRS_PER_BATCH = 400_000

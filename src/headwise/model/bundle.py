@@ -17,11 +17,12 @@ from pathlib import Path
 
 import msgspec
 
-from headwise.config import DecodeConfig, ModelConfig
 from headwise.errors import ModelError
+from headwise.settings.decoding import DecodeConfig
+from headwise.settings.model import ModelConfig
 from headwise.version import VERSION
-from headwise.words.subwords import MAX_TOKENIZER_BYTES, SETTINGS, TOKENIZER, read_subwords
-from headwise.words.vocab import Vocab, vocab_from_json
+from headwise.vocabulary.subwords import MAX_TOKENIZER_BYTES, SETTINGS, TOKENIZER, read_subwords
+from headwise.vocabulary.vocab import Vocab, vocab_from_json
 
 FORMAT_VERSION = 2
 """2 has `inputs` apart; 1 has not, and is read as well."""

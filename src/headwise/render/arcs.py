@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from headwise.words.sentence import BLANK, Parse, Sentence, Word
+from headwise.treebank.sentence import BLANK, Parse, Sentence, Word
 
 UNSURE = 0.5
 """Arcs of a smaller probability stand out: another head may well be the right one."""

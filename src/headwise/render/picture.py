@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headwise.errors import refuse
+from headwise.files import open_target
 from headwise.render.stack import stack
 from headwise.render.svg import to_svg
-from headwise.words.files import open_target
-from headwise.words.sentence import Parse, Sentence, sentence_from_words
+from headwise.treebank.sentence import Parse, Sentence, sentence_from_words
 
 _NO_SENTENCE = sentence_from_words([], [])
 """What an empty text looks like."""

@@ -9,7 +9,7 @@ import re
 import msgspec
 
 from headwise.render.arcs import arcs_of, comment_value, comments_of, filled, other_lines, text_of
-from headwise.words.sentence import Parse, Sentence, Word
+from headwise.treebank.sentence import Parse, Sentence, Word
 
 DECIMALS = 4
 _RANGE_IN_TEXT = re.compile(r"TokenRange=([0-9]{1,12}):([0-9]{1,12})")

@@ -14,7 +14,7 @@ from headwise.render.arcs import Arc, arcs_of, filled, percent, text_of
 from headwise.render.cells import cut, is_right_to_left, visible
 from headwise.render.layout import levels
 from headwise.render.placing import MARGIN, mirror, place, text_length
-from headwise.words.sentence import Parse, Sentence
+from headwise.treebank.sentence import Parse, Sentence
 
 WORD_SIZE, SMALL_SIZE = 16, 11
 LEVEL = 24

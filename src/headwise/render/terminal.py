@@ -15,7 +15,7 @@ from dataclasses import astuple, dataclass
 from headwise.render.arcs import Arc, arcs_of, percent
 from headwise.render.cells import cut, isolate, text_width, visible
 from headwise.render.layout import Bar, Forest, columns, forest
-from headwise.words.sentence import Parse, Sentence
+from headwise.treebank.sentence import Parse, Sentence
 
 DIM, YELLOW, PLAIN = "\x1b[2m", "\x1b[33m", "\x1b[0m"
 GAP = "  "

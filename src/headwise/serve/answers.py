@@ -9,14 +9,14 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 import msgspec
 import numpy as np
 
-from headwise.model.scorer import FloatArray
-from headwise.parser import Parser
 from headwise.render.records import to_record
+from headwise.runtime.parser import Parser
+from headwise.runtime.scorer import FloatArray
 from headwise.serve.limits import Refusal
 from headwise.serve.queue import Turn, Work
+from headwise.treebank.conllu import as_bytes
+from headwise.treebank.sentence import Parse, Sentence
 from headwise.trees.decode import greedy
-from headwise.words.conllu import as_bytes
-from headwise.words.sentence import Parse, Sentence
 
 TURN_WORDS = 256
 """Words after which a turn ends: some hundredths of a second."""

@@ -12,17 +12,17 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from headwise.config import Decoder
-from headwise.parser import Parser
+from headwise.runtime.parser import Parser
 from headwise.serve.answers import answer_conllu, answer_json
 from headwise.serve.limits import Refusal, within
 from headwise.serve.metrics import CONTENT_TYPE
 from headwise.serve.models import with_settings
 from headwise.serve.service import service_of
+from headwise.settings.choices import Decoder
 from headwise.text.read import read_text
+from headwise.treebank.conllu import read_stream
+from headwise.treebank.sentence import Sentence
 from headwise.version import VERSION
-from headwise.words.conllu import read_stream
-from headwise.words.sentence import Sentence
 
 NAME = "<request>"
 """What stands for the file in messages about the input."""

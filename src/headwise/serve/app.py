@@ -23,12 +23,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headwise.errors import HeadwiseError
 from headwise.serve.api import as_json, health, list_models, metrics, openapi, parse
-from headwise.serve.config import ServeConfig
 from headwise.serve.limits import CLOSE, Refusal
 from headwise.serve.models import Models
 from headwise.serve.pages import page_routes
 from headwise.serve.service import Service, make_service
 from headwise.serve.udpipe import process
+from headwise.settings.serving import ServeConfig
 
 LOG = logging.getLogger("headwise.serve")
 OPEN = ("/", "/health")

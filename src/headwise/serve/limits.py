@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from starlette.requests import ClientDisconnect, Request
 
-from headwise.serve.config import ServeConfig
-from headwise.words.sentence import Sentence
+from headwise.settings.serving import ServeConfig
+from headwise.treebank.sentence import Sentence
 
 BODIES_AT_ONCE = 16
 """So many bodies of the largest size are held while they arrive; more in all are refused."""

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import msgspec
 
-from headwise.config import Decoder
 from headwise.errors import ConfigError
 from headwise.model.bundle import find_model, load_bundle
-from headwise.parser import Parser, load_parser
+from headwise.runtime.parser import Parser, load_parser
 from headwise.serve.limits import Refusal
+from headwise.settings.choices import Decoder
 
 LANGUAGES = {
     "english": "en", "eng": "en",

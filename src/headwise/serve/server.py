@@ -16,9 +16,9 @@ from uvicorn.config import LOGGING_CONFIG
 
 from headwise.errors import ConfigError
 from headwise.serve.app import LOG, make_app
-from headwise.serve.config import ServeConfig
 from headwise.serve.models import Models, load_models
 from headwise.serve.wire import PatientProtocol
+from headwise.settings.serving import ServeConfig
 
 SWITCH_SECONDS = 0.0005
 """How long a thread that parses may keep Python to itself while the event loop waits for it."""

@@ -7,11 +7,11 @@ from typing import Any
 
 from starlette.requests import Request
 
-from headwise.serve.config import ServeConfig
 from headwise.serve.limits import Bodies, Refusal
 from headwise.serve.metrics import Metrics
 from headwise.serve.models import Models
 from headwise.serve.queue import Work, Workers
+from headwise.settings.serving import ServeConfig
 
 UNWATCHED = 1.0
 """Seconds after which it pays to look whether the one who asked is still there."""

@@ -13,9 +13,9 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from headwise.model.scorer import FloatArray
-from headwise.parser import Parser
 from headwise.render.arcs import text_of
+from headwise.runtime.parser import Parser
+from headwise.runtime.scorer import FloatArray
 from headwise.serve.answers import Finish, answer_text
 from headwise.serve.api import JSON, NAME, guess_words, read_treebank, require_type
 from headwise.serve.forms import read_parts, read_query
@@ -23,7 +23,7 @@ from headwise.serve.limits import Refusal, within
 from headwise.serve.queue import Turn, Work
 from headwise.serve.service import Service, service_of
 from headwise.text.read import read_text
-from headwise.words.sentence import BLANK, Parse, Sentence, line_end, sentence_from_tokens
+from headwise.treebank.sentence import BLANK, Parse, Sentence, line_end, sentence_from_tokens
 
 FORM = "application/x-www-form-urlencoded"
 PARTS = "multipart/form-data"

@@ -21,7 +21,7 @@ from headwise.text.characters import Flags, to_text
 from headwise.text.expand import Expansions
 from headwise.text.scan import EXPANDS, SENTENCE_END, TOKEN_END, WORD_END, Labelled
 from headwise.text.stream import LINE, PARAGRAPH, SPACE
-from headwise.words.sentence import BLANK, Sentence, TokenRow, sentence_from_tokens
+from headwise.treebank.sentence import BLANK, Sentence, TokenRow, sentence_from_tokens
 
 Positions = NDArray[np.int64]
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, cast
 
 from headwise.errors import HeadwiseError, ModelError
+from headwise.files import open_source
 from headwise.text.segmenter import NO_SEGMENTER, SEGMENT_HINT, Segmenter, read_tokens
 from headwise.text.stream import decode_utf8
-from headwise.words.conllu import N_COLUMNS, Malformed, OnError, read_stream
-from headwise.words.files import open_source
-from headwise.words.sentence import Sentence
+from headwise.treebank.conllu import N_COLUMNS, Malformed, OnError, read_stream
+from headwise.treebank.sentence import Sentence
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

@@ -19,13 +19,13 @@ from msgspec import Meta
 
 from headwise.errors import ModelError
 from headwise.model.bundle import DAMAGED, Bundle
-from headwise.model.session import ORT_ERRORS, open_graph
+from headwise.model.graph import ORT_ERRORS, open_graph
 from headwise.text.assemble import assemble
 from headwise.text.characters import MAX_CHARACTERS, PAD, Ids, make_alphabet
 from headwise.text.expand import MAX_KEY, Expansions, Words
 from headwise.text.scan import Scanner, Scores, label_by_space
 from headwise.text.stream import read_symbols
-from headwise.words.sentence import Sentence
+from headwise.treebank.sentence import Sentence
 
 GRAPH = "segment.onnx"
 SETTINGS = "segment.json"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.config import Decoder, Weights
+from headwise.settings.choices import Decoder, Weights
 from headwise.trees.chu_liu_edmonds import best_tree
 from headwise.trees.eisner import best_projective_trees
 from headwise.trees.tree import Heads, Scores, Tree, is_projective_tree, is_tree, n_roots

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.config import How
+from headwise.settings.choices import How
 
 Heads: TypeAlias = NDArray[np.int32]
 Scores: TypeAlias = NDArray[np.floating[Any]]

@@ -8,7 +8,7 @@ from bench.accuracy.choose import main
 from bench.accuracy.measure import DECODE, score_file
 from headwise.learn.scorer import load_torch_parser
 from headwise.model.bundle import find_model, load_bundle
-from headwise.parser import join_parsers
+from headwise.runtime.parser import join_parsers
 
 
 def test_every_choice_has_the_score_of_its_ensemble(

@@ -16,7 +16,7 @@ from bench.accuracy.plan import (
 from bench.jobs import ROOT
 from bench.paper.plan import read_plan as read_paper_plan
 from headwise import ConfigError
-from headwise.config import read_recipe
+from headwise.settings.recipe import read_recipe
 
 
 @pytest.mark.parametrize("name", list(read_plan(PLAN_PATH).rows))

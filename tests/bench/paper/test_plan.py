@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from bench.paper.figures import read_published
 from bench.paper.plan import PLAN_PATH, ROOT, Plan, Run, key_of, read_plan, runs_of, settings_of
 from headwise import ConfigError
-from headwise.config import read_recipe
+from headwise.settings.recipe import read_recipe
 
 
 def test_the_plan_of_the_paper_is_whole() -> None:

@@ -5,7 +5,7 @@ from bench.paper.plan import Plan
 from bench.paper.results import read_treebank
 from bench.paper.treebank import describe, main, read_part, write_plain
 from headwise import Sentence, read_sentences
-from headwise.words.conllu import read_conllu
+from headwise.treebank.conllu import read_conllu
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 

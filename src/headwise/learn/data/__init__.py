@@ -1,0 +1,1 @@
+"""Treebanks and word vectors, read, checked and put on the device."""

@@ -1,0 +1,192 @@
+"""Treebanks ready to learn from: read, checked, numbered."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from headwise.errors import ConfigError, DataError
+from headwise.evaluate.punctuation import is_punctuation
+from headwise.learn.data.sources import sources_of
+from headwise.learn.data.vectors import Vector, read_first_vectors
+from headwise.settings.choices import Format, Punctuation
+from headwise.settings.model import ModelConfig
+from headwise.settings.training import DataConfig, TrainConfig
+from headwise.treebank.conllu import read_sentences
+from headwise.treebank.sentence import Sentence
+from headwise.trees.tree import is_tree
+from headwise.vocabulary.encode import (
+    BoolArray,
+    Encoded,
+    Gold,
+    encode,
+    encode_gold,
+    heads_array,
+    require_tags,
+)
+from headwise.vocabulary.marks import collect_marks
+from headwise.vocabulary.subwords import Subwords
+from headwise.vocabulary.vocab import N_SPECIALS, Index, Vocab, build_vocab, vocab_to_json
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Sentences as arrays; `scored[i]` bool [N+1] marks the words that count in scores."""
+
+    encoded: list[Encoded]
+    gold: list[Gold]
+    scored: list[BoolArray]
+
+    @property
+    def n_words(self) -> int:
+        """Count words, ROOT left out."""
+        return sum(len(sentence) - 1 for sentence in self.encoded)
+
+    def part(self, which: slice) -> "Examples":
+        """Take some of the sentences."""
+        return Examples(self.encoded[which], self.gold[which], self.scored[which])
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """Train and dev with the vocabulary of train; `n_too_long` training sentences were left out.
+
+    `sentences` are those of `train`, as they were read, and `treebanks` names where each stems
+    from. `others` are further dev treebanks.
+    """
+
+    vocab: Vocab
+    train: Examples
+    dev: Examples
+    n_too_long: int
+    vectors: Vector | None = None
+    """Pre-trained vectors that are an input of their own: float32 [ids, size]."""
+    sentences: Sequence[Sentence] = ()
+    treebanks: Sequence[str] = ()
+    others: Mapping[str, Examples] = field(default_factory=dict)
+
+    def fingerprint(self) -> str:
+        """Tell this data from any other: a checksum of the vocabulary, the ids and the trees."""
+        digest = hashlib.sha256(vocab_to_json(self.vocab))
+        for examples in (self.train, self.dev):
+            for encoded, gold in zip(examples.encoded, examples.gold, strict=True):
+                ids = [encoded.words, encoded.tags, encoded.pieces, encoded.vectors, encoded.marks]
+                if encoded.windows is not None:
+                    ids.append(encoded.windows.ids)
+                for part in (*ids, gold.heads, gold.labels, *gold.tags):
+                    digest.update(part.tobytes())
+        return digest.hexdigest()
+
+
+def load_data(
+    data: DataConfig, model: ModelConfig, train: TrainConfig, subwords: Subwords | None = None
+) -> Data:
+    """Read the treebanks of a recipe; `subwords` are those of its encoder."""
+    trained = _read_parts(data.train, data.format, "train")
+    sentences = [sentence for treebank in trained.values() for sentence in treebank]
+    vocab = replace(_collect(trained, model), subwords=subwords)
+    table = None
+    if model.vector_words:
+        vocab, table = _with_vectors(vocab, model, sentences)
+    short = {
+        name: [sentence for sentence in treebank if len(sentence) <= train.max_length]
+        for name, treebank in trained.items()
+    }
+    kept = [sentence for treebank in short.values() for sentence in treebank]
+    if not kept:
+        raise ConfigError(
+            f"no training sentence has at most {train.max_length} words",
+            "--set train.max_length=...",
+        )
+    dev = {
+        name: examples(treebank, in_treebank(vocab, name), data.punctuation)
+        for name, treebank in _read_parts(data.dev, data.format, "dev").items()
+    }
+    main, *others = dev
+    return Data(
+        vocab,
+        together(examples(short[name], in_treebank(vocab, name)) for name in short),
+        dev[main],
+        len(sentences) - len(kept),
+        table,
+        kept,
+        [name for name, treebank in short.items() for _ in treebank],
+        {name: dev[name] for name in others},
+    )
+
+
+def _collect(treebanks: Mapping[str, Sequence[Sentence]], model: ModelConfig) -> Vocab:
+    """Make the vocabulary of all treebanks; the first is the main one."""
+    sentences = [sentence for treebank in treebanks.values() for sentence in treebank]
+    vocab = build_vocab(
+        sentences, model.tag_column, model.min_count, model.pieces, model.predicted_tags
+    )
+    if not model.marks:
+        return vocab
+    marks = Index(collect_marks(treebanks, model.marks))
+    vocab = replace(vocab, mark_columns=model.marks, marks=marks)
+    return vocab.as_in(vocab.treebanks[0]) if vocab.treebanks else vocab
+
+
+def in_treebank(vocab: Vocab, name: str) -> Vocab:
+    """Read sentences as of the treebank of that name, or as of the main one if it is not known."""
+    members = tuple(in_treebank(member, name) for member in vocab.members)
+    if name in vocab.treebanks:
+        vocab = vocab.as_in(name)
+    return replace(vocab, members=members)
+
+
+def _with_vectors(
+    vocab: Vocab, model: ModelConfig, sentences: Sequence[Sentence]
+) -> tuple[Vocab, Vector]:
+    """Add the words that have a pre-trained vector; the specials have zeros."""
+    if not model.vectors:
+        raise ConfigError("model.vector_words needs model.vectors", "--set model.vectors=FILE")
+    forms = {word.form for sentence in sentences for word in sentence.words}
+    also = forms | {form.lower() for form in forms}
+    path = Path(model.vectors)
+    words, table = read_first_vectors(path, model.vector_words, model.vector_size, also)
+    specials = np.zeros((N_SPECIALS, model.vector_size), np.float32)
+    return replace(vocab, vectors=Index(words)), np.concatenate([specials, table])
+
+
+def _read_parts(given: str | tuple[str, ...], form: Format, part: str) -> dict[str, list[Sentence]]:
+    return {name: _read_trees(path, form) for name, path in sources_of(given, part).items()}
+
+
+def _read_trees(source: str, form: Format) -> list[Sentence]:
+    sentences = [sentence for sentence in read_sentences(source, form) if len(sentence)]
+    if not sentences:
+        raise DataError("no sentences", source)
+    for sentence in sentences:
+        if not is_tree(heads_array(sentence)):
+            raise DataError(
+                "the heads of this sentence form no tree (a cycle, or a word that is its own head)",
+                sentence.source,
+                sentence.first_line,
+                "mend the tree or take the sentence out",
+            )
+    return sentences
+
+
+def together(parts: Iterable[Examples]) -> Examples:
+    """Put examples behind each other."""
+    kept = list(parts)
+    return Examples(
+        [encoded for part in kept for encoded in part.encoded],
+        [gold for part in kept for gold in part.gold],
+        [scored for part in kept for scored in part.scored],
+    )
+
+
+def examples(sentences: Sequence[Sentence], vocab: Vocab, rule: Punctuation = "none") -> Examples:
+    """Number the words and trees of sentences."""
+    for sentence in sentences:
+        require_tags(sentence, vocab)
+    return Examples(
+        [encode(sentence, vocab) for sentence in sentences],
+        [encode_gold(sentence, vocab) for sentence in sentences],
+        [np.array([False, *(not p for p in is_punctuation(s, rule))]) for s in sentences],
+    )

@@ -1,0 +1,1 @@
+"""Learning from the distributions of trained models."""

@@ -1,0 +1,1 @@
+"""From a trained network to ONNX graphs and a model folder."""

@@ -1,0 +1,247 @@
+"""The network as graphs that take sentences side by side, and words only once.
+
+    inputs      words, tags, vectors [n], pieces, marks [n, k] -> x [n, s]               (Eq. 3)
+    represent   x [T, B, s], lengths [B] -> pairs [T, B, 2k], arcs [T, B, 2l],
+                predicted tags [T, B], log-probabilities of these [T, B, tags]
+    label       arcs [M, l] -> log-probabilities [M, R]                  (`learn.export.label`)
+
+x_i depends on the word (and its tag) alone, so `inputs` is a graph of its own, for words that were
+not met before. `pairs` hold 2 U_a a_j and -2 W_a a_i, of which `runtime.pairs` makes Eq. 6; `arcs`
+hold the first layer of the label network, the part of the dependent and the part of the head,
+which is linear before its activation: a sum of two for each arc.
+
+In int8 a product is scaled by the largest value that goes into it, over all that runs together. So
+a parse would depend on its neighbours, if they were in the same product. Here it does not: x has
+two columns more, which hold the bounds of all its values, and each LSTM has two units more that
+are always 1 and -1, the bounds of what a unit can be. Their weights are zero, and the scale is
+always the same. Labels have a scale for each arc.
+"""
+
+import msgspec
+import torch
+from torch import Tensor, nn
+from torch.export import Dim
+
+from headwise.learn.export.graphs import OPSET, quantise, trace
+from headwise.learn.export.label import export_label, export_label_in_int8
+from headwise.model.bundle import INPUTS, PAIRS
+from headwise.network.inputs import Ids, Inputs
+from headwise.network.network import Network
+from headwise.network.represent import BiLstm
+from headwise.network.select import AdditiveSelector
+
+N_BOUNDS = 2
+MARKS_AT_ONCE = 4
+"""Marks of a word that may all be as large as the largest, in one place, without being cut."""
+_SATURATED = 40.0
+"""A gate's input that leaves it wide open, and a cell that is as large as a cell counts."""
+
+
+def batch_graphs(network: Network, int8_inputs: Inputs) -> dict[str, bytes]:
+    """Trace all graphs of a network with LSTMs; `int8_inputs` are its inputs with int8 tables."""
+    assert isinstance(network.select, AdditiveSelector)
+    bound = bound_of(network.inputs)
+    files = {
+        INPUTS.format("float32"): export_inputs(network.inputs, bound, is_int8=False),
+        INPUTS.format("int8"): export_inputs(int8_inputs, bound, is_int8=True),
+        "represent.float32.onnx": export_represent(network),
+        "label.float32.onnx": export_label(network.label),
+        "label.int8.onnx": export_label_in_int8(network.label),
+        PAIRS: msgspec.json.encode({"v_a": network.select.v_a.weight.detach()[0].tolist()}),
+    }
+    files["represent.int8.onnx"] = quantise(files["represent.float32.onnx"])
+    return files
+
+
+class _Inputs(nn.Module):
+    def __init__(self, inputs: Inputs, bound: float, is_int8: bool) -> None:
+        super().__init__()
+        self.inputs = inputs
+        self.cut_at = bound if is_int8 and inputs.mark is not None else None
+        self.register_buffer("bounds", torch.tensor([[bound, -bound]]))
+
+    def forward(
+        self, words: Tensor, tags: Tensor, pieces: Tensor, vectors: Tensor, marks: Tensor
+    ) -> Tensor:
+        ids = Ids(words[None], tags[None], pieces[None], vectors[None], marks[None])
+        x = self.inputs(ids)[0]
+        if self.cut_at is not None:
+            x = x.clamp(-self.cut_at, self.cut_at)
+        # Not `expand`, or ids that are not read would have to be there for their number.
+        bounds = 0 * x[:, :1] + self.get_buffer("bounds")  # [n, 2]
+        return torch.cat([x, bounds], dim=-1)
+
+
+def bound_of(inputs: Inputs) -> float:
+    """Give the largest value that is kept: that of the tables; a mean of rows is not larger.
+
+    A sum of marks may be. It gets some room, and in int8 what is beyond is cut.
+    """
+    tables = {part for part in inputs.modules() if isinstance(part, nn.Embedding)}
+    largest = {table: float(table.weight.detach().abs().max()) for table in tables}
+    if inputs.mark is not None:
+        largest[inputs.mark.table] *= MARKS_AT_ONCE
+    return max(largest.values())
+
+
+class _BoundedLstm(nn.Module):
+    """LSTMs of one layer, one or both directions, as one node of ONNX, with units for bounds.
+
+    PyTorch has the gates in the order input, forget, cell, output; ONNX: input, output, forget,
+    cell.
+    """
+
+    def __init__(self, lstms: list[nn.LSTM], direction: str, n_parts: int) -> None:
+        super().__init__()
+        self.size = lstms[0].hidden_size + N_BOUNDS
+        self.direction = direction
+        over_inputs, over_hidden, *biases = (
+            torch.stack([torch.stack(_gates(lstm, part)) for lstm in lstms]) for part in range(4)
+        )  # [directions, 4, d, k], [directions, 4, d, d], [directions, 4, d] twice
+        self.over_inputs = nn.Parameter(_flat(_wider(over_inputs, n_parts)))
+        self.over_hidden = nn.Parameter(_flat(_wider(over_hidden, 1)))
+        open_gates = torch.full((len(lstms), 4, N_BOUNDS), _SATURATED)
+        open_gates[:, 3] *= torch.tensor([1.0, -1.0])
+        bias = torch.cat([biases[0], open_gates], dim=-1).flatten(1)
+        more = torch.cat([biases[1], torch.zeros_like(open_gates)], dim=-1).flatten(1)
+        self.bias = nn.Parameter(torch.cat([bias, more], dim=-1))  # [directions, 8 (d + 2)]
+        cells = torch.zeros(len(lstms), 1, self.size)
+        cells[:, :, -N_BOUNDS:] = torch.tensor([_SATURATED, -_SATURATED])
+        self.register_buffer("cells", cells)
+
+    def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:
+        """Run over inputs [T, B, k]: states [T, B, directions (d + 2)]."""
+        n_slots, n_sentences, _ = inputs.shape
+        cells = self.get_buffer("cells").expand(-1, n_sentences, -1)
+        outputs = torch.onnx.ops.symbolic(
+            "LSTM",
+            [inputs, self.over_inputs, self.over_hidden, self.bias, lengths, None, cells],
+            {"hidden_size": self.size, "direction": self.direction},
+            dtype=inputs.dtype,
+            shape=[n_slots, cells.shape[0], n_sentences, self.size],
+            version=OPSET,
+        )  # [T, directions, B, d + 2]
+        return outputs.transpose(1, 2).flatten(2)
+
+
+def _gates(lstm: nn.LSTM, part: int) -> list[Tensor]:
+    gates = list(lstm.parameters())[part].detach().chunk(4)
+    return [gates[gate] for gate in (0, 3, 1, 2)]
+
+
+def _wider(weights: Tensor, n_parts: int) -> Tensor:
+    """Put zeros where bounds come in, after each of `n_parts` of the last axis, and go out."""
+    zeros = torch.zeros(*weights.shape[:-1], N_BOUNDS)
+    parts = [torch.cat([part, zeros], dim=-1) for part in weights.chunk(n_parts, dim=-1)]
+    wide = torch.cat(parts, dim=-1)  # [directions, 4, d, k + 2 n_parts]
+    return torch.cat([wide, torch.zeros_like(wide[:, :, :N_BOUNDS])], dim=2)
+
+
+def _flat(weights: Tensor) -> Tensor:
+    return weights.flatten(1, 2)
+
+
+class _BoundedBiLstm(nn.Module):
+    """Eq. 1, 2 and 4: x [T, B, s + 2] to a [T, B, 2 (d + 2)], with bounds."""
+
+    def __init__(self, lstm: BiLstm) -> None:
+        super().__init__()
+        self.interleaved = lstm.interleaved
+        self.layers = nn.ModuleList()
+        for i, pair in enumerate(zip(lstm.forward_stack, lstm.backward_stack, strict=True)):
+            both: list[nn.LSTM] = [part for part in pair if isinstance(part, nn.LSTM)]
+            n_parts = 2 if i and lstm.interleaved else 1
+            if lstm.interleaved:
+                nodes = [_BoundedLstm(both, "bidirectional", n_parts)]
+            else:
+                nodes = [
+                    _BoundedLstm([one], direction, n_parts)
+                    for one, direction in zip(both, ("forward", "reverse"), strict=True)
+                ]
+            self.layers.append(nn.ModuleList(nodes))
+
+    def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:
+        streams = [inputs] if self.interleaved else [inputs, inputs]
+        for layer in self.layers:
+            assert isinstance(layer, nn.ModuleList)
+            nodes = zip(layer, streams, strict=True)
+            streams = [node(stream, lengths) for node, stream in nodes]
+        return torch.cat(streams, dim=-1)
+
+
+class _Represent(nn.Module):
+    """Everything that is done once for each word."""
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        assert isinstance(network.represent, BiLstm)
+        assert isinstance(network.select, AdditiveSelector)
+        self.represent = _BoundedBiLstm(network.represent)
+        head, dependent = network.select.U_a, network.select.W_a
+        # Twice, as tanh(z) is made of exp(2 z); see model.pairs.
+        self.pairs = _linear(
+            torch.cat([2 * head.weight, -2 * dependent.weight]),
+            torch.cat([2 * head.bias, -2 * dependent.bias]),
+            2,
+        )
+        first = network.label.first
+        d, s = network.represent.size, network.inputs.size
+        a_i, a_j, x_i, x_j = torch.split(first.weight.detach(), [d, d, s, s], dim=1)
+        self.arcs = _linear(
+            torch.cat([a_i, a_j]), torch.cat([first.bias, torch.zeros_like(first.bias)]), 2
+        )
+        self.arcs_of_inputs = _linear(torch.cat([x_i, x_j]), None, 1)
+        self.tags = nn.ModuleList(
+            _linear(layer.weight, layer.bias, 2)  # type: ignore[arg-type]
+            for layer in network.tag.columns.values()
+        )
+
+    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
+        states = self.represent(x, lengths)  # [T, B, 2 (d + 2)]
+        scores = [torch.log_softmax(layer(states), dim=-1) for layer in self.tags]
+        told = [column.argmax(dim=-1).to(torch.int32) for column in scores]
+        return self.pairs(states), self.arcs(states) + self.arcs_of_inputs(x), *told, *scores
+
+
+def _linear(weight: Tensor, bias: Tensor | None, n_parts: int) -> nn.Linear:
+    """Make a layer that leaves out the bounds after each of `n_parts` of its inputs."""
+    zeros = torch.zeros(len(weight), N_BOUNDS)
+    wide = torch.cat(
+        [torch.cat([part, zeros], dim=1) for part in weight.detach().chunk(n_parts, dim=1)], dim=1
+    )
+    layer = nn.Linear(wide.shape[1], len(wide), bias=bias is not None)
+    layer.weight = nn.Parameter(wide)
+    if bias is not None:
+        layer.bias = nn.Parameter(bias.detach())
+    return layer
+
+
+def export_inputs(inputs: Inputs, bound: float, is_int8: bool) -> bytes:
+    """Trace Eq. 3 for any words; their tables may be in int8."""
+    words, width, n_marks = Dim("words"), Dim("width"), Dim("n_marks")
+    # Each input a tensor of its own: the exporter would merge one that is given twice.
+    example = {name: torch.ones(7, dtype=torch.int32) for name in ("words", "tags", "vectors")}
+    example |= {"pieces": torch.ones(7, 5, dtype=torch.int32)}
+    example |= {"marks": torch.ones(7, 3, dtype=torch.int32)}
+    free = {name: {0: words} for name in example} | {"pieces": {0: words, 1: width}}
+    free |= {"marks": {0: words, 1: n_marks}}
+    order = ("words", "tags", "pieces", "vectors", "marks")
+    return trace(
+        _Inputs(inputs, bound, is_int8),
+        {name: example[name] for name in order},
+        {name: free[name] for name in order},
+        ["x"],
+    )
+
+
+def export_represent(network: Network) -> bytes:
+    """Trace Eq. 1, 2 and 4, and all products of a_i."""
+    slots, sentences = Dim("slots"), Dim("sentences")
+    x = torch.zeros(7, 3, network.inputs.size + N_BOUNDS)
+    told = list(network.tag.columns)
+    return trace(
+        _Represent(network),
+        {"x": x, "lengths": torch.full((3,), 7, dtype=torch.int32)},
+        {"x": {0: slots, 1: sentences}, "lengths": {0: sentences}},
+        ["pairs", "arcs", *told, *(f"{column}_scores" for column in told)],
+    )

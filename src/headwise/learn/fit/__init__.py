@@ -1,0 +1,1 @@
+"""Training: steps, epochs, phases and checkpoints."""

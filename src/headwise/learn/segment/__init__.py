@@ -1,0 +1,1 @@
+"""Training the segmenter, which finds sentences and words in raw text."""

@@ -1,0 +1,1 @@
+"""The network of the paper, defined once, in PyTorch."""

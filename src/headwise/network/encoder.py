@@ -1,0 +1,178 @@
+"""A pre-trained transformer as an input of each word, beside those of Eq. 3.
+
+It comes from a Hugging Face folder on disk and is learned on with the rest of the network. Its last
+states are read at the first subword of each word; ROOT has the state of [CLS]. How a sentence
+becomes windows of subwords is in `vocabulary.subwords`, how the folder is read in
+`learn.fit.pretrained`. `transformers` is needed to learn and to parse on a GPU; it builds the
+network from the settings that are kept with the run and with the model, so that neither needs the
+folder again.
+"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from headwise.errors import ConfigError, HeadwiseError, ModelError, install
+from headwise.vocabulary.subwords import EncoderSettings, IntArray, Windows, join_windows
+
+PLAIN = ("bert", "camembert", "distilbert", "electra", "roberta", "xlm-roberta")
+"""Kinds of transformers that take a mask of attention as it is added, and never wait for a GPU."""
+FOLDER = "--set model.encoder=FOLDER, a folder as transformers' save_pretrained writes it"
+
+
+class WindowIds(NamedTuple):
+    """What a transformer reads: ids and mask [V, L]; `reads` [B, N+1] in the flattened ids."""
+
+    ids: Tensor
+    mask: Tensor
+    reads: Tensor
+
+
+class Encoder(nn.Module):
+    """The transformer, without whatever else it was trained for."""
+
+    def __init__(self, settings: EncoderSettings) -> None:
+        """Build the network, its weights drawn at random."""
+        super().__init__()
+        transformers = import_transformers()
+        config = read_network(settings.network)
+        if (config.vocab_size, config.hidden_size) != (settings.n_ids, settings.size):
+            raise ModelError("the settings of the encoder are not those of its network")
+        try:
+            # The plain formula of attention: the same sums each time, and simple to export.
+            self.model = transformers.AutoModel.from_config(config, attn_implementation="eager")
+        except (KeyError, TypeError, ValueError) as error:
+            raise ConfigError(
+                f"transformers {transformers.__version__} cannot build the encoder: {error}",
+                "choose a BERT or its like, or another release of transformers",
+            ) from error
+        self.model.float()
+        if getattr(self.model, "pooler", None) is not None:
+            self.model.pooler = None
+        self.size = settings.size
+        self.is_plain = config.model_type in PLAIN
+
+    def forward(self, windows: WindowIds) -> Tensor:
+        """Read windows: float [B, N+1, size], the state of each word's first subword."""
+        states = self.states(windows.ids, windows.mask).flatten(0, 1)  # [V * L, size]
+        found = states.index_select(0, windows.reads.flatten())
+        return found.view(*windows.reads.shape, -1)  # [B, N+1, size]
+
+    def states(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Give the last states [V, L, size] of ids [V, L]; mask as in `WindowIds`."""
+        attended = mask
+        if mask is not None and self.is_plain:
+            lowest = torch.finfo(torch.float32).min
+            attended = torch.where(mask, 0.0, lowest)[:, None, None]  # [V, 1, 1, L]
+        elif mask is not None:
+            attended = mask.long()
+        last: Tensor = self.model(input_ids=ids, attention_mask=attended).last_hidden_state
+        return last
+
+
+def import_transformers() -> Any:
+    """Import the package, or say how to get it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # its own affairs
+            import transformers
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"an encoder that learns, or runs on a GPU, needs {error.name}, which is not installed",
+            install("train-encoder"),
+        ) from error
+    return transformers
+
+
+def without_code(network: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what names code, where the weights once were, and how they were stored."""
+    left_out = ("auto_map", "_name_or_path", "dtype", "torch_dtype")
+    return {key: value for key, value in network.items() if key not in left_out}
+
+
+MOST = {
+    "num_hidden_layers": 256,
+    "hidden_size": 16_384,
+    "intermediate_size": 65_536,
+    "vocab_size": 10_000_000,
+    "max_position_embeddings": 1_000_000,
+}
+"""Sizes beyond which no transformer is built: a model folder may come from anywhere."""
+
+
+def read_network(network: dict[str, Any]) -> Any:
+    """Make a configuration of transformers' own of what `config.json` says, within bounds."""
+    try:
+        config = import_transformers().AutoConfig.for_model(**without_code(network))
+        sizes = {name: getattr(config, name, None) or 0 for name in MOST}
+        too_large = [name for name, size in sizes.items() if size > MOST[name]]
+    except HeadwiseError:
+        raise
+    except Exception as error:  # each release raises others
+        raise ConfigError(f"not the configuration of a transformer: {error}", FOLDER) from error
+    if too_large:
+        raise ConfigError(f"not the configuration of a transformer: {too_large[0]} is too large")
+    return config
+
+
+@dataclass(frozen=True, slots=True)
+class StoredWindows:
+    """The windows of a treebank of S sentences on the device, for the most windows W of one.
+
+    `ids` [S, W, L]; `lengths` [S, W] count the ids of a window; `windows` and `places` [S, N+1] say
+    where a word is read. `shapes` are W and L of the sentences of so many slots, or fewer: what is
+    selected has a shape that the number of slots decides, whichever sentences are chosen.
+    """
+
+    ids: Tensor
+    lengths: Tensor
+    windows: Tensor
+    places: Tensor
+    shapes: list[tuple[int, int]]
+
+    def select(self, chosen: Tensor, longest: int) -> WindowIds:
+        """Select the windows of the sentences `chosen` [B], of at most `longest` slots each."""
+        n_windows, width = self.shapes[min(longest, len(self.shapes) - 1)]
+        ids = self.ids[chosen, :n_windows, :width].flatten(0, 1)  # [V, L]
+        lengths = self.lengths[chosen, :n_windows].flatten()
+        mask = torch.arange(width, device=ids.device) < lengths[:, None]
+        firsts = torch.arange(len(chosen), device=ids.device)[:, None] * n_windows
+        windows, places = self.windows[chosen, :longest], self.places[chosen, :longest]
+        return WindowIds(ids, mask, (firsts + windows) * width + places)
+
+
+def store_windows(sentences: Sequence[Windows], device: torch.device) -> StoredWindows:
+    """Move the windows of a treebank to the device."""
+    counts, widths = (np.array([s.ids.shape[axis] for s in sentences]) for axis in (0, 1))
+    n_slots = np.array([len(s.reads) for s in sentences])
+    ids = np.zeros((len(sentences), counts.max(), widths.max()), np.int32)
+    # A window that is not there has one id, or its softmax would be over nothing.
+    lengths = np.ones(ids.shape[:2], np.int32)
+    windows, places = (np.zeros((len(sentences), n_slots.max()), np.int32) for _ in range(2))
+    for i, sentence in enumerate(sentences):
+        count, width = sentence.ids.shape
+        ids[i, :count, :width] = sentence.ids
+        lengths[i, :count] = width
+        windows[i, : n_slots[i]], places[i, : n_slots[i]] = np.divmod(sentence.reads, width)
+    shapes = [
+        (int(counts[fit].max(initial=1)), int(widths[fit].max(initial=1)))
+        for fit in (n_slots <= n for n in range(n_slots.max() + 1))
+    ]
+    parts = [_to_device(part, device) for part in (ids, lengths, windows, places)]
+    return StoredWindows(parts[0], parts[1], parts[2], parts[3], shapes)
+
+
+def join(sentences: Sequence[Windows], n_slots: int, device: torch.device) -> WindowIds:
+    """Put the windows of sentences of at most `n_slots` slots side by side on the device."""
+    batch = join_windows(sentences, n_slots)
+    mask = torch.from_numpy(batch.mask).to(device)
+    return WindowIds(_to_device(batch.ids, device), mask, _to_device(batch.reads, device))
+
+
+def _to_device(array: IntArray, device: torch.device) -> Tensor:
+    return torch.from_numpy(array).to(device).long()

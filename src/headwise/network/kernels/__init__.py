@@ -1,0 +1,1 @@
+"""The LSTM and Eq. 6 as Triton kernels."""

@@ -1,0 +1,107 @@
+"""The whole network: inputs (Eq. 3), representation (Eq. 1-4), selection (Eq. 5-6), names."""
+
+import torch
+from torch import Tensor, nn
+
+from headwise.network.encoder import Encoder
+from headwise.network.inputs import Ids, Inputs
+from headwise.network.label import Labeller
+from headwise.network.pei import PeiSelector, Window
+from headwise.network.represent import BiLstm
+from headwise.network.select import AdditiveSelector, head_log_probs
+from headwise.network.tag import Tagger
+from headwise.settings.model import ModelConfig
+from headwise.settings.training import LabelConfig, TrainConfig
+from headwise.vocabulary.vocab import Vocab
+
+
+class Network(nn.Module):
+    """Words and tags in; head distributions and label distributions out."""
+
+    def __init__(self, config: ModelConfig, vocab: Vocab) -> None:
+        """Build the parts that the config names."""
+        super().__init__()
+        self.encoder = None if vocab.subwords is None else Encoder(vocab.subwords.settings)
+        self.inputs = Inputs(config, vocab)
+        self.represent: BiLstm | Window
+        self.select: AdditiveSelector | PeiSelector
+        if config.representation == "bilstm":
+            self.represent = BiLstm(config, self.inputs.size)
+            pair_size = config.selector_size or self.represent.size
+            self.select = AdditiveSelector(self.represent.size, pair_size)
+        else:
+            self.represent = Window(self.inputs.size)
+            self.select = PeiSelector(self.represent.size, config.hidden_size)
+        feature_size = self.represent.size + self.inputs.size
+        self.label = Labeller(feature_size, config.label_size, len(vocab.labels))
+        self.tag = Tagger(self.represent.size, vocab.predicted)
+
+    def forward(self, ids: Ids, lengths: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+        """Select heads for a batch of ids.
+
+        Returns log P_head [B, N+1, N+1], the states a [B, N+1, 2d] and the inputs x [B, N+1, s+q].
+        """
+        in_context = None if self.encoder is None else self.encoder(ids.windows)
+        inputs = self.inputs(ids, in_context)
+        states = self.represent(inputs, lengths)
+        heads, dependents = self.select.project(states)
+        rows = torch.arange(ids.words.shape[1], device=ids.words.device)
+        scores = self.select.score(dependents, heads, rows)
+        return head_log_probs(scores, lengths), states, inputs
+
+    def set_dropout(self, train: TrainConfig, label: LabelConfig) -> None:
+        """Set the shares that are dropped in training; none is at parse time."""
+        self.inputs.dropout = train.input_dropout
+        self.inputs.word_dropout = train.word_dropout
+        self.represent.dropout = train.dropout
+        if isinstance(self.represent, BiLstm):
+            self.represent.recurrent_dropout = train.recurrent_dropout
+            self.represent.locked = train.locked
+        if isinstance(self.select, PeiSelector):
+            self.select.dropout = train.recurrent_dropout
+        self.label.input_dropout = label.input_dropout
+        self.label.hidden_dropout = label.hidden_dropout
+
+    def parameters_of(self, part: str) -> list[nn.Parameter]:
+        """Name the parameters that a phase trains: `heads` (Eq. 7), `labels` or `all`."""
+        return [
+            parameter
+            for name, parameter in self.named_parameters()
+            if parameter.requires_grad
+            and (part == "all" or name.startswith("label.") == (part == "labels"))
+        ]
+
+
+def initialise(network: Network, scale: float, seed: int) -> None:
+    """Draw every parameter uniformly from [-scale, scale], the same on every device.
+
+    Those of an encoder stay: they are learned already.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, parameter in network.named_parameters():
+            if not parameter.requires_grad or name.startswith("encoder."):
+                continue
+            drawn = torch.rand(parameter.shape, generator=generator)
+            parameter.copy_((2 * drawn - 1) * scale)
+
+
+def set_vectors(network: Network, table: Tensor) -> None:
+    """Put pre-trained vectors [ids, size] into the input of their own, where they never change."""
+    assert network.inputs.vector is not None
+    with torch.no_grad():
+        network.inputs.vector.weight.copy_(table)
+
+
+def freeze_vectors(network: Network, table: Tensor, found: Tensor) -> None:
+    """Put pre-trained vectors into W_e; rows that were found never change, the others learn.
+
+    The paper says that vectors initialise W_e; the authors' code keeps them as they are, and so do
+    we.
+    """
+    weight = network.inputs.word.weight
+    found = found.to(weight.device)
+    with torch.no_grad():
+        weight[found] = table.to(weight.device)[found]
+    learned = (~found)[:, None].to(weight.dtype)
+    weight.register_hook(lambda gradient: gradient * learned)  # type: ignore[no-untyped-call]

@@ -1,0 +1,1 @@
+"""Parsing: scorers, batches and the parser; no PyTorch."""

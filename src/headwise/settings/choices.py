@@ -1,0 +1,20 @@
+"""Values that several settings share: closed sets of names, and numbers with bounds."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+How = Literal["greedy", "chu-liu-edmonds", "eisner"]
+Decoder = Literal["greedy", "mst", "eisner"]
+Weights = Literal["log-probability", "probability"]
+Punctuation = Literal["none", "ptb", "conllx", "ud"]
+TagColumn = Literal["xpos", "upos", "upos+xpos", "none"]
+PredictedTag = Literal["upos", "xpos"]
+Mark = Literal["upos", "xpos", "feats", "treebank"]
+Format = Literal["conllu", "conllx"]
+Dtype = Literal["float32", "bfloat16"]
+
+Count = Annotated[int, Meta(ge=1, le=1_000_000)]
+Size = Annotated[int, Meta(ge=1, le=16_384)]
+Share = Annotated[float, Meta(ge=0.0, lt=1.0)]
+Rate = Annotated[float, Meta(gt=0.0, le=10.0)]

@@ -1,0 +1,16 @@
+"""How head distributions become trees."""
+
+import msgspec
+
+from headwise.settings.choices import Decoder, Weights
+
+
+class DecodeConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How head distributions become trees, Sec. 3.3."""
+
+    decoder: Decoder = "mst"
+    """`greedy` (Eq. 8), `mst` (repair by Chu-Liu-Edmonds) or `eisner` (projective trees)."""
+    single_root: bool = False
+    """Exactly one word hangs on ROOT; the paper has no such constraint."""
+    weights: Weights = "log-probability"
+    """Arc weights in repair: `log-probability` (authors' code) or `probability` (the paper)."""

@@ -1,0 +1,84 @@
+"""A whole training run, as `configs/*.toml` write it.
+
+TOML in, JSON out. An unknown key, a wrong type or an impossible value fails at load and names the
+file and the key. No function below the command line takes more of a recipe than the part it uses.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from headwise.errors import ConfigError
+from headwise.settings.decoding import DecodeConfig
+from headwise.settings.model import ModelConfig
+from headwise.settings.training import (
+    DataConfig,
+    LabelConfig,
+    SegmentConfig,
+    TeachConfig,
+    TrainConfig,
+)
+
+
+class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A whole training run."""
+
+    data: DataConfig = DataConfig()
+    model: ModelConfig = ModelConfig()
+    train: TrainConfig = TrainConfig()
+    label: LabelConfig = LabelConfig()
+    teach: TeachConfig | None = None
+    """With a table `[teach]` the model learns from others too."""
+    segment: SegmentConfig | None = None
+    """With a table `[segment]`, empty or not, the model learns to find words in raw text too."""
+    decode: DecodeConfig = DecodeConfig()
+
+
+def read_recipe(
+    path: Path, settings: Sequence[str] = (), values: Mapping[str, object] | None = None
+) -> Recipe:
+    """Read a TOML recipe; lay `section.key=value` settings over it, and then typed values.
+
+    A setting is read as TOML where it can be (`0.2`, `true`, `"x"`) and as plain text otherwise.
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}", "see configs/ for recipes") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not TOML: {error}") from error
+    for setting in settings:
+        _lay_over(table, setting)
+    for name, value in (values or {}).items():
+        section, _, key = name.partition(".")
+        table.setdefault(section, {})[key] = value
+    return convert(table, Recipe, " --set ".join((str(path), *settings)))
+
+
+def _lay_over(table: dict[str, Any], setting: str) -> None:
+    name, equals, value = setting.partition("=")
+    section, dot, key = name.strip().partition(".")
+    if not equals or not dot or not isinstance(table.get(section, {}), dict):
+        raise ConfigError(
+            f"--set {setting}: not of the form section.key=value",
+            "for example: --set train.dropout=0.2",
+        )
+    try:
+        parsed = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        parsed = value
+    table.setdefault(section, {})[key] = parsed
+
+
+T = TypeVar("T")
+
+
+def convert(table: object, kind: type[T], where: str) -> T:
+    """Turn plain tables into a struct, or say which key of `where` is at fault."""
+    try:
+        return msgspec.convert(table, kind)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{where}: {error}", "docs/configuration.md lists every key") from error

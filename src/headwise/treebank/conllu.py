@@ -1,0 +1,243 @@
+r"""CoNLL-U (v2) and CoNLL-X files: a lazy reader and a byte-exact writer.
+
+Both formats have ten columns and a blank line after each sentence. CoNLL-U adds comments,
+multi-word ranges (`3-4`) and empty nodes (`3.1`), and calls the last two columns DEPS and MISC
+where CoNLL-X has PHEAD and PDEPREL. A sentence that breaks the rules is refused with
+`file:line: what`, or, with `on_error="skip"`, handed on as `Malformed`: its bytes unchanged, with
+the reason. Nothing is dropped. A sentence of more than `MAX_SENTENCE_BYTES` ends reading in either
+case: it is no sentence, and memory stays bounded.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Literal, get_args
+
+from headwise.errors import ConfigError, DataError, plural
+from headwise.files import open_source
+from headwise.settings.choices import Format
+from headwise.treebank.sentence import BLANK, Sentence, Word
+
+OnError = Literal["raise", "skip"]
+MAX_SENTENCE_BYTES = 64 * 2**20
+N_COLUMNS = 10
+_WHITE = b" \t\r\n"
+"""A line of these alone is blank; any other white space is a broken line, never skipped."""
+_SMALL_NUMBERS = frozenset(map(str, range(1_000)))
+_RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
+_EMPTY = re.compile(r"(0|[1-9][0-9]{0,8})\.([1-9][0-9]{0,8})")
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
+_DEP = r"[0-9]+(?:\.[0-9]+)?:[^|\t]+"
+_DEPS = re.compile(rf"{_DEP}(?:\|{_DEP})*")
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """A block of lines that is no sentence: its bytes as they are, and why."""
+
+    data: bytes
+    error: DataError
+
+
+def read_conllu(
+    source: str | Path | BinaryIO, form: Format = "conllu", on_error: OnError = "raise"
+) -> Iterator[Sentence | Malformed]:
+    """Read sentences one by one from a path, `-` (stdin) or a binary stream; gz and xz unpack.
+
+    With `on_error="raise"` every item is a `Sentence`.
+    """
+    with open_source(source) as (stream, name):
+        yield from read_stream(stream, name, form, on_error)
+
+
+def read_stream(
+    stream: BinaryIO, name: str, form: Format, on_error: OnError, first_line: int = 1
+) -> Iterator[Sentence | Malformed]:
+    """Read sentences from a stream that is open and unpacked.
+
+    `name`, and `first_line` where the stream is a part of a file, are for messages.
+    """
+    if on_error not in get_args(OnError):
+        raise ConfigError(f"on_error is {on_error!r}", f"one of {', '.join(get_args(OnError))}")
+    for line, block in blocks(stream, name, first_line):
+        try:
+            yield _read_block(block, name, line, form)
+        except DataError as error:
+            if on_error == "raise":
+                raise
+            yield Malformed(b"".join(block), error)
+
+
+def read_sentences(source: str | Path | BinaryIO, form: Format = "conllu") -> Iterator[Sentence]:
+    """Read sentences one by one and refuse whatever is not one."""
+    for item in read_conllu(source, form):
+        assert isinstance(item, Sentence)
+        yield item
+
+
+def write_conllu(items: Iterable[Sentence | Malformed], stream: BinaryIO) -> None:
+    """Write sentences as they stand; what was read and not changed is the same bytes again."""
+    for item in items:
+        stream.write(as_bytes(item))
+
+
+def as_bytes(item: Sentence | Malformed) -> bytes:
+    """Give the bytes of a sentence, its blank line included."""
+    return item.data if isinstance(item, Malformed) else item.text.encode("utf-8")
+
+
+def blocks(stream: BinaryIO, name: str, first_line: int = 1) -> Iterator[tuple[int, list[bytes]]]:
+    """Cut a stream after each blank line: the lines of a sentence, and the number of the first.
+
+    Blank lines without a sentence stay with the one before. At the very start they are a block of
+    their own, so that they can be written again.
+    """
+    block: list[bytes] = []
+    size, line, ended = 0, first_line - 1, False
+    while raw := stream.readline(MAX_SENTENCE_BYTES + 1):
+        line += 1
+        is_blank = _is_blank(raw)
+        if ended and not is_blank:
+            yield first_line, block
+            block, size, first_line, ended = [], 0, line, False
+        block.append(raw)
+        size += len(raw)
+        ended = is_blank
+        if size > MAX_SENTENCE_BYTES:
+            raise DataError(
+                f"a sentence of more than {MAX_SENTENCE_BYTES >> 20} MiB",
+                name,
+                first_line,
+                "is this a CoNLL file, with a blank line after each sentence?",
+            )
+    if block:
+        yield first_line, block
+
+
+def _is_blank(line: bytes) -> bool:
+    return line[0] in _WHITE and not line.strip(_WHITE)
+
+
+def _read_block(block: list[bytes], name: str, first_line: int, form: Format) -> Sentence:
+    lines = _decode(block, name, first_line)
+    words: list[Word] = []
+    rows: list[int] = []
+    others: list[int] = []
+    for row, line in enumerate(lines):
+        try:
+            if line[0] == "#" and form == "conllu":
+                if words:
+                    raise _FormatError(
+                        "a comment after the first word", "comments come before words"
+                    )
+            elif not _is_blank(block[row]):
+                word = _read_line(line, len(words), form)
+                if word is None:
+                    others.append(row)
+                else:
+                    words.append(word)
+                    rows.append(row)
+        except _FormatError as broken:
+            raise DataError(broken.what, name, first_line + row, broken.hint) from None
+    sentence = Sentence(tuple(words), tuple(lines), tuple(rows), name, first_line)
+    _check_heads(sentence)
+    _check_ranges(sentence, others)
+    return sentence
+
+
+class _FormatError(Exception):
+    """A line that breaks the format; the caller knows its file and number."""
+
+    def __init__(self, what: str, hint: str) -> None:
+        super().__init__(what)
+        self.what = what
+        self.hint = hint
+
+
+def _decode(block: list[bytes], name: str, first_line: int) -> list[str]:
+    try:
+        lines = [line.decode("utf-8") for line in block]
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"byte {error.start + 1} of the line is not UTF-8",
+            name,
+            first_line + block.index(error.object),
+            "convert the file first: iconv -f ENCODING -t UTF-8",
+        ) from None
+    if first_line == 1 and lines[0].startswith("\ufeff"):
+        raise DataError("the file starts with a byte order mark", name, 1, "save it without BOM")
+    return lines
+
+
+def _read_line(line: str, n_words: int, form: Format) -> Word | None:
+    """Read a line of columns; a range or an empty node is checked and gives None."""
+    columns = line.rstrip("\r\n").split("\t")
+    if len(columns) != N_COLUMNS:
+        hint = "columns are separated by one tab, never by spaces"
+        raise _FormatError(f"{plural(len(columns), 'column')} where {N_COLUMNS} are needed", hint)
+    if "" in columns:
+        empty = Word._fields[columns.index("")].upper()
+        raise _FormatError(f"column {empty} is empty", "a column without a value is written _")
+    word = Word._make(columns)
+    if word.id != str(n_words + 1):
+        _check_special_id(word.id, n_words, form)
+        return None
+    head = word.head
+    if not (head in _SMALL_NUMBERS or head == BLANK or _NUMBER.fullmatch(head)):
+        raise _FormatError(f"HEAD is '{head[:40]}'", "a HEAD is a number, or _ if unknown")
+    if form == "conllu" and word.deps != BLANK and not _are_deps(word.deps):
+        raise _FormatError(
+            f"DEPS is '{word.deps[:40]}'", "DEPS are head:label pairs; for CoNLL-X, --input conllx"
+        )
+    return word
+
+
+def _are_deps(deps: str) -> bool:
+    """Tell whether a value is of the form of DEPS: the usual case, one pair, without a search."""
+    head, _, label = deps.partition(":")
+    is_one_pair = head in _SMALL_NUMBERS and bool(label) and "|" not in label
+    return is_one_pair or _DEPS.fullmatch(deps) is not None
+
+
+def _check_special_id(word_id: str, n_words: int, form: Format) -> None:
+    expected = f"ID is '{word_id[:40]}' where {n_words + 1} is next"
+    if form == "conllx":
+        raise _FormatError(expected, "ranges and empty nodes are CoNLL-U: --input conllu")
+    if span := _RANGE.fullmatch(word_id):
+        if int(span[1]) != n_words + 1 or int(span[2]) < int(span[1]):
+            raise _FormatError(expected, "a range stands before its first word")
+    elif empty := _EMPTY.fullmatch(word_id):
+        if int(empty[1]) != n_words:
+            raise _FormatError(expected, "an empty node stands after the word it is numbered by")
+    else:
+        raise _FormatError(
+            expected, "words are numbered from 1 in each sentence; is a line missing?"
+        )
+
+
+def _check_heads(sentence: Sentence) -> None:
+    n_words = len(sentence)
+    if max(map(int, {word.head for word in sentence.words} - {BLANK}), default=0) <= n_words:
+        return
+    for position, word in enumerate(sentence.words, 1):
+        if word.head != BLANK and int(word.head) > n_words:
+            raise DataError(
+                f"HEAD is {word.head} but the sentence has {plural(n_words, 'word')}",
+                sentence.source,
+                sentence.line_of(position),
+                "is a line missing, or a blank line between two sentences?",
+            )
+
+
+def _check_ranges(sentence: Sentence, rows: list[int]) -> None:
+    n_words = len(sentence)
+    for row in rows:
+        number = sentence.lines[row].partition("\t")[0]
+        if int(number.partition("-")[2] or 0) > n_words:
+            raise DataError(
+                f"the range is {number} but the sentence has {plural(n_words, 'word')}",
+                sentence.source,
+                sentence.first_line + row,
+                "is a line missing, or a blank line between two sentences?",
+            )

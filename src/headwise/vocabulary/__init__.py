@@ -1,0 +1,1 @@
+"""Strings and their ids: words, letters, subwords, marks; a sentence as arrays."""

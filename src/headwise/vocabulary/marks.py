@@ -1,0 +1,42 @@
+"""Marks: what else is known of a word, each a string with a vector of its own.
+
+A tag is one mark, and so is each feature of FEATS, so that a combination of features that training
+never saw is still a sum of known ones. The treebank that a sentence stems from is a mark of all its
+words; where no one says which, it is the main treebank of the model.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from headwise.settings.choices import Mark
+from headwise.treebank.sentence import BLANK, Sentence, Word
+
+TREEBANK = "treebank="
+
+
+def marks_of(word: Word, columns: Sequence[Mark]) -> list[str]:
+    """List the marks of a word that stand in its line: `upos=NOUN`, `feats=Case=Nom`."""
+    marks = []
+    for column in columns:
+        if column == "feats" and word.feats != BLANK:
+            marks += [f"feats={feature}" for feature in word.feats.split("|")]
+        elif column == "xpos":
+            marks += [f"xpos={part}" for part in word.xpos.split("+")]
+        elif column == "upos":
+            marks.append(f"upos={word.upos}")
+    return marks
+
+
+def collect_marks(
+    treebanks: Mapping[str, Sequence[Sentence]], columns: Sequence[Mark]
+) -> list[str]:
+    """List the marks of treebanks: the names of these, then the rest by frequency."""
+    names = [f"{TREEBANK}{name}" for name in treebanks] if "treebank" in columns else []
+    counts = Counter(
+        mark
+        for sentences in treebanks.values()
+        for sentence in sentences
+        for word in sentence.words
+        for mark in marks_of(word, columns)
+    )
+    return names + sorted(counts, key=lambda mark: (-counts[mark], mark))

@@ -1,0 +1,195 @@
+"""Strings and their ids: words, tags and labels of a training treebank (FACTS of the paper's code).
+
+Case and digits are kept. Words seen fewer than `min_count` times are UNK, and so is any string
+that training never saw: a word, a tag or a label. The special ids stand before the strings and
+have no spelling, so that a word which is spelled `<unk>` is a word like any other.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated
+
+import msgspec
+
+from headwise.errors import ConfigError, ModelError
+from headwise.settings.choices import Mark, PredictedTag, TagColumn
+from headwise.treebank.sentence import Sentence
+from headwise.vocabulary.marks import TREEBANK
+from headwise.vocabulary.ngrams import Pieces
+from headwise.vocabulary.subwords import Subwords
+
+PAD, UNK, ROOT = 0, 1, 2
+N_SPECIALS = 3
+"""Every index starts with PAD, UNK and ROOT."""
+
+
+class Index:
+    """A list of strings with ids after the specials, and the way back."""
+
+    def __init__(self, strings: Iterable[str]) -> None:
+        """Number the strings in the order given; a string may stand there only once."""
+        self.strings = tuple(strings)
+        self._ids = {string: i for i, string in enumerate(self.strings, N_SPECIALS)}
+        if len(self._ids) != len(self.strings):
+            raise ModelError("a string stands twice in the vocabulary")
+
+    def __len__(self) -> int:
+        """Count the ids, specials included."""
+        return len(self.strings) + N_SPECIALS
+
+    def id_of(self, string: str) -> int:
+        """Give the id of a string, UNK if it is not here."""
+        return self._ids.get(string, UNK)
+
+
+NOTHING = Index(())
+NO_PIECES = Pieces(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Vocab:
+    """The words, tags and labels that a model knows.
+
+    `tags` are read (from `tag_column`), `predicted` are told: for each column its tags. `vectors`
+    are words that have a pre-trained vector, `pieces` cut words into character n-grams, `subwords`
+    into what a pre-trained transformer reads; those have files of their own. `marks` are read from
+    `mark_columns`, and `treebank` is the one that sentences are taken to stem from. `members` are
+    the vocabularies of an ensemble, which reads by them alone.
+    """
+
+    words: Index
+    tags: Index
+    labels: Index
+    tag_column: TagColumn
+    pieces: Pieces = NO_PIECES
+    vectors: Index = NOTHING
+    predicted: Mapping[PredictedTag, Index] = field(default_factory=dict)
+    mark_columns: tuple[Mark, ...] = ()
+    marks: Index = NOTHING
+    treebank: str = ""
+    members: tuple["Vocab", ...] = ()
+    subwords: Subwords | None = None
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Name the columns of annotation that are read, as `tag_column` and `marks` do."""
+        own = () if self.tag_column == "none" else (self.tag_column,)
+        return (*own, *(column for column in self.mark_columns if column != "treebank"))
+
+    @property
+    def treebanks(self) -> tuple[str, ...]:
+        """Name the treebanks that the model tells apart, the main one first."""
+        if "treebank" not in self.mark_columns:
+            return ()
+        starts = [mark for mark in self.marks.strings if mark.startswith(TREEBANK)]
+        return tuple(mark.removeprefix(TREEBANK) for mark in starts)
+
+    def as_in(self, treebank: str) -> "Vocab":
+        """Copy the vocabulary, to read sentences as if they stemmed from that treebank."""
+        if treebank not in self.treebanks:
+            known = ", ".join(self.treebanks) or "none: it was not trained to tell any apart"
+            raise ConfigError(f"no treebank {treebank} in this model", f"it knows {known}")
+        return replace(self, treebank=treebank)
+
+    def vector_id(self, form: str) -> int:
+        """Give the id of a word's vector: that of its spelling, or else in lower case."""
+        number = self.vectors.id_of(form)
+        return number if number != UNK else self.vectors.id_of(form.lower())
+
+
+class _Lists(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """`vocab.json`."""
+
+    tag_column: TagColumn
+    words: list[str]
+    tags: list[str]
+    labels: list[str]
+    pieces: Annotated[int, msgspec.Meta(ge=0, le=10_000_000)] = 0
+    vectors: list[str] = []
+    predicted: dict[PredictedTag, list[str]] = {}
+    mark_columns: list[Mark] = []
+    marks: list[str] = []
+
+
+def build_vocab(
+    sentences: Sequence[Sentence],
+    tag_column: TagColumn,
+    min_count: int,
+    pieces: int = 0,
+    predicted: Sequence[PredictedTag] = (),
+) -> Vocab:
+    """Collect the strings of a treebank, the most frequent first and ties in alphabetical order."""
+    words = Counter(word.form for sentence in sentences for word in sentence.words)
+    tags = Counter(tag for sentence in sentences for tag in tag_of(sentence, tag_column))
+    labels = Counter(word.deprel for sentence in sentences for word in sentence.words)
+    return Vocab(
+        Index(_by_count(words, min_count)),
+        Index(_by_count(tags, 1)),
+        Index(_by_count(labels, 1)),
+        tag_column,
+        Pieces(pieces),
+        predicted={column: _collect_tags(sentences, column) for column in predicted},
+    )
+
+
+def _collect_tags(sentences: Sequence[Sentence], column: PredictedTag) -> Index:
+    tags = Counter(getattr(word, column) for sentence in sentences for word in sentence.words)
+    return Index(_by_count(tags, 1))
+
+
+def tag_of(sentence: Sentence, tag_column: TagColumn) -> list[str]:
+    """Read the tags of the words from the column that the model uses; nothing for `none`.
+
+    With `upos+xpos` a tag is the pair of both.
+    """
+    if tag_column == "none":
+        return []
+    if tag_column == "upos+xpos":
+        return [f"{word.upos} {word.xpos}" for word in sentence.words]
+    return [getattr(word, tag_column) for word in sentence.words]
+
+
+def _by_count(counts: Counter[str], min_count: int) -> list[str]:
+    frequent = [(-count, string) for string, count in counts.items() if count >= min_count]
+    return [string for _, string in sorted(frequent)]
+
+
+def vocab_to_json(vocab: Vocab) -> bytes:
+    """Write a vocabulary as JSON, readable and the same bytes each time."""
+    lists = _Lists(
+        vocab.tag_column,
+        list(vocab.words.strings),
+        list(vocab.tags.strings),
+        list(vocab.labels.strings),
+        vocab.pieces.n_buckets,
+        list(vocab.vectors.strings),
+        {column: list(index.strings) for column, index in vocab.predicted.items()},
+        list(vocab.mark_columns),
+        list(vocab.marks.strings),
+    )
+    return msgspec.json.format(msgspec.json.encode(lists), indent=1) + b"\n"
+
+
+def vocab_from_json(data: bytes, where: str) -> Vocab:
+    """Read a vocabulary, strictly."""
+    hint = "the model folder is damaged; fetch it again"
+    try:
+        lists = msgspec.json.decode(data, type=_Lists)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise ModelError(f"{where}: {error}", hint) from error
+    try:
+        vocab = Vocab(
+            Index(lists.words),
+            Index(lists.tags),
+            Index(lists.labels),
+            lists.tag_column,
+            Pieces(lists.pieces),
+            Index(lists.vectors),
+            {column: Index(strings) for column, strings in lists.predicted.items()},
+            tuple(lists.mark_columns),
+            Index(lists.marks),
+        )
+        return vocab.as_in(vocab.treebanks[0]) if vocab.treebanks else vocab
+    except ModelError as error:
+        raise ModelError(f"{where}: {error.what}", hint) from error

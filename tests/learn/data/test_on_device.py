@@ -1,0 +1,73 @@
+"""A selection from a treebank on the device is the batch of the same sentences."""
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+import torch
+
+from headwise.learn.data.on_device import put_on_device
+from headwise.learn.data.treebanks import Data, load_data
+from headwise.learn.fit.pretrained import read_encoder
+from headwise.settings.recipe import Recipe
+from headwise.vocabulary.encode import make_batch, pad
+from headwise.vocabulary.ngrams import PAD_PIECE
+
+CPU = torch.device("cpu")
+
+
+def load(recipe: Recipe) -> Data:
+    encoder = recipe.model.encoder
+    subwords = read_encoder(Path(encoder)) if encoder else None
+    return load_data(recipe.data, recipe.model, recipe.train, subwords)
+
+
+@pytest.fixture(
+    scope="module", params=["tiny_recipe", "full_recipe", "marked_recipe", "encoder_recipe"]
+)
+def data(request: pytest.FixtureRequest) -> Data:
+    return load(request.getfixturevalue(request.param))
+
+
+@pytest.mark.parametrize("chosen", [[0], [3, 1, 2], [5, 5], list(range(40))])
+def test_a_selection_is_the_batch_of_the_same_sentences(chosen: list[int], data: Data) -> None:
+    treebank = put_on_device(data.train, CPU)
+    batch = make_batch([data.train.encoded[i] for i in chosen])
+    longest = max(treebank.host_lengths[i] for i in chosen)
+    ids = treebank.ids(torch.tensor(chosen), longest)
+    assert np.array_equal(ids.words.numpy(), batch.words)
+    assert np.array_equal(ids.tags.numpy(), batch.tags)
+    assert np.array_equal(ids.vectors.numpy(), batch.vectors)
+    n_marks = batch.marks.shape[2]
+    assert np.array_equal(ids.marks[..., :n_marks].numpy(), batch.marks)
+    assert (ids.marks[..., n_marks:] == PAD_PIECE).all()
+    width = batch.pieces.shape[2]
+    assert np.array_equal(ids.pieces[..., :width].numpy(), batch.pieces)
+    assert (ids.pieces[..., width:] == PAD_PIECE).all()
+    assert np.array_equal(treebank.lengths[chosen].numpy(), batch.lengths)
+
+
+def test_gold_stands_beside_it(data: Data) -> None:
+    treebank = put_on_device(data.train, CPU)
+    labels = pad([gold.labels for gold in data.train.gold])
+    assert np.array_equal(treebank.labels.numpy(), labels)
+    assert len(treebank.gold_tags) == len(data.vocab.predicted)
+    for i, gold in enumerate(data.train.gold):
+        n = len(gold.heads)
+        assert treebank.heads[i, 1:n].tolist() == gold.heads[1:].tolist()
+        assert treebank.heads[i, 0] == -1
+        assert (treebank.heads[i, n:] == -1).all()
+        for column, tags in zip(treebank.gold_tags, gold.tags, strict=True):
+            assert column[i, :n].tolist() == tags.tolist()
+
+
+def test_every_spelling_is_stored_once(full_recipe: Recipe, tmp_path: Path) -> None:
+    twice = tmp_path / "twice.conllu"
+    text = Path(full_recipe.data.train).read_text(encoding="utf-8")
+    twice.write_text(text * 2, encoding="utf-8")
+    doubled = msgspec.structs.replace(full_recipe.data, train=str(twice))
+    recipe = msgspec.structs.replace(full_recipe, data=doubled)
+    once, both = (put_on_device(load(r).train, CPU) for r in (full_recipe, recipe))
+    assert torch.equal(once.pieces, both.pieces)
+    assert len(both.words) == 2 * len(once.words)

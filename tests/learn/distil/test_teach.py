@@ -1,0 +1,220 @@
+"""A student learns from the mean of its teachers; they are asked once."""
+
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+import torch
+
+import headwise
+from headwise.errors import ConfigError, DataError, ModelError
+from headwise.learn.data.on_device import put_on_device
+from headwise.learn.data.treebanks import load_data
+from headwise.learn.distil import teach as teach_module
+from headwise.learn.distil.soft_targets import Lessons
+from headwise.learn.distil.teach import FILE, Teachers, tempered, with_lessons
+from headwise.learn.fit.checkpoint import EpochReport
+from headwise.learn.fit.loop import Device, Weights, batch_loss
+from headwise.learn.recipe import start, train
+from headwise.model.bundle import slim
+from headwise.settings.recipe import Recipe
+from headwise.settings.training import TeachConfig
+from headwise.vocabulary.encode import encode
+
+CPU = Device(torch.device("cpu"))
+
+
+@pytest.fixture(scope="module")
+def student(full_recipe: Recipe, full_run: Path, marked_run: Path) -> Recipe:
+    """Learns from the teachers alone, and without anything that is drawn."""
+    return msgspec.structs.replace(
+        full_recipe,
+        teach=TeachConfig(models=(str(full_run), str(marked_run)), weight=1.0),
+        train=msgspec.structs.replace(full_recipe.train, adam_epochs=4, seed=9),
+        segment=None,
+    )
+
+
+def taught(recipe: Recipe, **changes: object) -> Recipe:
+    assert recipe.teach is not None
+    return msgspec.structs.replace(recipe, teach=msgspec.structs.replace(recipe.teach, **changes))
+
+
+def lessons_of(recipe: Recipe, folder: Path) -> Lessons:
+    data = load_data(recipe.data, recipe.model, recipe.train)
+    lessons = with_lessons(recipe, data, folder, CPU.where)[1]
+    assert lessons is not None
+    return lessons
+
+
+@pytest.mark.parametrize("temperature", [1.0, 3.0])
+def test_lessons_are_the_mean_of_the_teachers(
+    temperature: float, student: Recipe, tmp_path: Path
+) -> None:
+    assert student.teach is not None
+    lessons = lessons_of(taught(student, temperature=temperature), tmp_path)
+    data = load_data(student.data, student.model, student.train)
+    teachers = headwise.load(student.teach.models, precision="float32")
+    number = 3
+    sentence, gold = data.sentences[number], data.train.gold[number]
+    (selection,) = teachers.scorer.select([encode(sentence, teachers.vocab)])
+    (labels,) = teachers.scorer.label([selection], [gold.heads])
+    lesson = lessons.of(torch.tensor([number]), len(sentence) + 1)
+    assert lesson.heads is not None
+    heads = tempered(selection.head_log_probs[1:], temperature)
+    np.testing.assert_allclose(lesson.heads[0, 1:].numpy(), heads, atol=2e-3)
+    assert lesson.labels is not None
+    names = [data.vocab.labels.strings.index(name) for name in teachers.vocab.labels.strings]
+    named = tempered(labels, temperature)
+    np.testing.assert_allclose(lesson.labels[0, 1:].numpy()[:, names], named, atol=2e-3)
+    for column in (0, 1):
+        tags = lesson.tag(column)
+        assert tags is not None
+        torch.testing.assert_close(tags[0, 1:].sum(1), torch.ones(len(sentence)), atol=5e-3, rtol=0)
+
+
+def test_a_column_that_no_teacher_predicts_is_not_taught(
+    student: Recipe, marked_run: Path, tmp_path: Path
+) -> None:
+    lessons = lessons_of(taught(student, models=(str(marked_run),)), tmp_path)
+    lesson = lessons.of(torch.tensor([0]), 4)
+    assert lesson.tag(0) is not None
+    assert lesson.tag(1) is None
+
+
+def test_a_student_learns_from_teachers_alone(student: Recipe, tmp_path: Path) -> None:
+    longer = msgspec.structs.replace(student.train, adam_epochs=15)
+    state = start(msgspec.structs.replace(student, train=longer), tmp_path, CPU)
+    last = [report for report in train(state) if isinstance(report, EpochReport)][-1]
+    assert last.dev_las is not None
+    assert last.dev_uas > 70
+    assert last.dev_las > 50
+    assert last.dev_tags["upos"] > 80
+
+
+def test_a_batch_may_be_rounded_up_beyond_the_longest_sentence(
+    student: Recipe, tmp_path: Path
+) -> None:
+    state = start(taught(student, weight=0.5), tmp_path, CPU)
+    treebank = put_on_device(state.data.train, CPU.where)
+    weigh = Weights(CPU, joint=True, tags=1.0, lessons=state.lessons)
+    longest = max(treebank.host_lengths)
+    chosen = torch.tensor([treebank.host_lengths.index(longest), 0])
+    state.network.eval()
+    with torch.inference_mode():
+        exact, rounded = (
+            batch_loss(state.network, treebank, weigh, chosen, n) for n in (longest, longest + 3)
+        )
+    assert exact == rounded
+
+
+def test_teachers_are_asked_once_and_a_resumed_run_is_the_same(
+    student: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "whole").mkdir()
+    (tmp_path / "broken").mkdir()
+    whole = start(student, tmp_path / "whole", CPU)
+    list(train(whole))
+    interrupted = train(start(student, tmp_path / "broken", CPU))
+    assert len(list(islice(interrupted, 3))) == 3
+    del interrupted
+    with monkeypatch.context() as patched:
+        patched.setattr(Teachers, "parser", None)
+        resumed = start(student, tmp_path / "broken", CPU)
+    list(train(resumed))
+    expected = whole.network.state_dict()
+    for name, tensor in resumed.network.state_dict().items():
+        assert torch.equal(tensor, expected[name]), name
+
+
+def test_other_teachers_are_another_run(student: Recipe, full_run: Path, tmp_path: Path) -> None:
+    """The recipe may be the same and the model behind a name another."""
+    list(islice(train(start(student, tmp_path, CPU)), 3))
+    key = Teachers.__init__
+    lessons_before = (tmp_path / FILE).read_bytes()
+
+    def other(self: Teachers, *given: Any, **named: Any) -> None:
+        key(self, *given, **named)
+        self.key = "another"
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Teachers, "__init__", other)
+        with pytest.raises(ConfigError, match="another treebank or teacher"):
+            start(student, tmp_path, CPU)
+    assert (tmp_path / FILE).read_bytes() != lessons_before
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory, ewt_sentences: list[headwise.Sentence]) -> Path:
+    """Words with tags and features, and no trees."""
+    path = tmp_path_factory.mktemp("text") / "words.conllu"
+    lines = []
+    for sentence in ewt_sentences[50:60]:
+        for word in sentence.words:
+            columns = word._replace(head="_", deprel="_", deps="_", upos="_")
+            lines.append("\t".join(columns) + "\n")
+        lines.append("\n")
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def test_text_is_learned_from_with_the_teachers_trees(
+    student: Recipe, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = taught(student, text=(str(text),))
+    data = load_data(recipe.data, recipe.model, recipe.train)
+    more, lessons = with_lessons(recipe, data, tmp_path, CPU.where)
+    assert len(more.train.encoded) == len(more.sentences) == 50
+    assert lessons is not None
+    assert len(lessons.lengths) == 50
+    (kept,) = tmp_path.glob("taught-*.conllu")
+    trees = list(headwise.read_sentences(kept))
+    assert all(word.upos != "_" for tree in trees for word in tree.words)
+    monkeypatch.setattr(Teachers, "parser", None)
+    again, same = with_lessons(recipe, data, tmp_path, CPU.where)
+    assert again.fingerprint() == more.fingerprint() != data.fingerprint()
+    assert same is not None
+    assert same.key == lessons.key
+    assert torch.equal(same.heads, lessons.heads)
+
+
+def test_text_without_a_sentence_is_refused(student: Recipe, tmp_path: Path) -> None:
+    (tmp_path / "empty.conllu").write_text("# nothing\n\n")
+    recipe = taught(student, text=(str(tmp_path / "empty.conllu"),))
+    with pytest.raises(DataError, match="no sentence of at most 100 words"):
+        lessons_of(recipe, tmp_path)
+
+
+def test_a_teacher_needs_weights(student: Recipe, full_run: Path, tmp_path: Path) -> None:
+    slim(full_run / "model", tmp_path / "slim", "int8")
+    with pytest.raises(ModelError, match=r"a teacher needs its weights.safetensors"):
+        lessons_of(taught(student, models=(str(tmp_path / "slim"),)), tmp_path)
+
+
+def test_more_than_the_device_should_hold_is_refused(
+    student: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(teach_module, "MAX_BYTES", 1000)
+    with pytest.raises(ConfigError, match=r"takes 0.0 GiB, and 0 are the most\nhint: fewer files"):
+        lessons_of(student, tmp_path)
+
+
+def test_a_damaged_file_is_refused_and_one_of_others_is_made_again(
+    student: Recipe, tmp_path: Path
+) -> None:
+    before = lessons_of(student, tmp_path)
+    other = lessons_of(taught(student, temperature=2.0), tmp_path)
+    assert before.key != other.key
+    (tmp_path / FILE).write_bytes(b"nonsense")
+    with pytest.raises(ModelError, match="not what teachers said"):
+        lessons_of(student, tmp_path)
+    import safetensors.torch
+
+    small = {"heads": torch.zeros(1).half(), "labels": torch.zeros(1).half()}
+    small |= {"upos": torch.zeros(1).half(), "xpos": torch.zeros(1).half()}
+    (tmp_path / FILE).write_bytes(safetensors.torch.save(small, {"key": before.key}))
+    with pytest.raises(ModelError, match="its arrays do not fit the treebank"):
+        lessons_of(student, tmp_path)

@@ -1,0 +1,118 @@
+"""A transformer's graph gives the states of PyTorch, for any window; no transformer, no files."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+import torch
+
+import headwise
+from headwise.learn.export.encoder import export_encoder
+from headwise.learn.export.model import export_model
+from headwise.learn.fit.pretrained import read_encoder
+from headwise.learn.scorer import TorchScorer, load_network
+from headwise.model.bundle import Bundle, Description, load_bundle
+from headwise.model.graph import open_graph
+from headwise.network.network import Network, initialise
+from headwise.runtime.scorer import OnnxScorer
+from headwise.settings.decoding import DecodeConfig
+from headwise.settings.model import ModelConfig
+from headwise.treebank.sentence import Sentence
+from headwise.vocabulary.encode import encode
+from headwise.vocabulary.vocab import Index, Vocab
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def bundle(encoder_run: Path) -> Bundle:
+    return load_bundle(encoder_run / "model")
+
+
+@pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-4), ("int8", 0.15)])
+def test_states_are_those_of_torch_for_any_window(
+    precision: str, tolerance: float, bundle: Bundle
+) -> None:
+    encoder = load_network(bundle, CPU).encoder
+    assert encoder is not None
+    assert bundle.vocab.subwords is not None
+    settings = bundle.vocab.subwords.settings
+    session = open_graph(bundle.read(f"encoder.{precision}.onnx"), "", keeps_memory=False)
+    rng = np.random.default_rng(1)
+    for length in (3, 4, 9, 17, settings.window):
+        ids = rng.integers(0, settings.n_ids, length).astype(np.int32)
+        (states,) = session.run(None, {"subwords": ids})
+        with torch.inference_mode():
+            exact = encoder.states(torch.from_numpy(ids)[None].long())[0]
+        assert np.abs(states - exact.numpy()).max() < tolerance
+
+
+def test_graph_reads_one_window_of_any_length(bundle: Bundle) -> None:
+    for precision in ("float32", "int8"):
+        graph = onnx.load_from_string(bundle.read(f"encoder.{precision}.onnx")).graph
+        assert [node.name for node in graph.input] == ["subwords"]
+        assert [node.name for node in graph.output] == ["states"]
+        assert graph.input[0].type.tensor_type.shape.dim[0].dim_param
+
+
+def test_int8_holds_the_table_and_the_products_in_bytes(bundle: Bundle) -> None:
+    graph = onnx.load_from_string(bundle.read("encoder.int8.onnx")).graph
+    kinds = {tuple(i.dims): i.data_type for i in graph.initializer if len(i.dims) == 2}
+    assert bundle.vocab.subwords is not None
+    assert kinds[bundle.vocab.subwords.settings.n_ids, 16] == onnx.TensorProto.INT8
+    assert kinds[16, 24] == kinds[24, 16] == kinds[16, 16] == onnx.TensorProto.INT8
+    represent = onnx.load_from_string(bundle.read("represent.float32.onnx")).graph
+    assert not [i.name for i in represent.initializer if "encoder" in i.name]
+
+
+def test_a_model_without_layers_exports(
+    some_encoder: Path, ewt_sentences: list[Sentence], tmp_path: Path
+) -> None:
+    vocab = Vocab(
+        Index(["the"]), Index(()), Index(["root", "obj"]), "none",
+        subwords=read_encoder(some_encoder),
+    )  # fmt: skip
+    model = ModelConfig(
+        encoder="bert", layers=0, tag_column="none", word_size=4, selector_size=8, label_size=8
+    )
+    network = Network(model, vocab)
+    initialise(network, 0.5, seed=1)
+    description = Description(model, DecodeConfig(), {}, {})
+    export_model(network, vocab, description, tmp_path / "m", export_encoder(network, vocab))
+    exported = load_bundle(tmp_path / "m")
+    sentences = [encode(sentence, exported.vocab) for sentence in ewt_sentences[:20]]
+    exact = TorchScorer(load_network(exported, CPU), CPU).select(sentences)
+    for precision, tolerance in (("float32", 1e-4), ("int8", 0.5)):
+        found = OnnxScorer(exported, precision).select(sentences)  # type: ignore[arg-type]
+        for one, other in zip(exact, found, strict=True):
+            assert np.abs(one.head_log_probs - other.head_log_probs).max() < tolerance
+
+
+def test_without_a_transformer_there_are_no_files(tiny_run: Path) -> None:
+    other = load_bundle(tiny_run / "model")
+    assert export_encoder(load_network(other, CPU), other.vocab) == {}
+
+
+def test_a_long_sentence_parses_and_is_like_torch(bundle: Bundle) -> None:
+    words = [(f"word{i % 7}",) for i in range(300)]
+    sentence = encode(headwise.sentence_from_words(words, ["form"]), bundle.vocab)
+    assert sentence.windows is not None
+    assert len(sentence.windows.ids) > 20
+    (exact,) = TorchScorer(load_network(bundle, CPU), CPU).select([sentence])
+    (light,) = OnnxScorer(bundle, "float32").select([sentence])
+    np.testing.assert_allclose(light.head_log_probs, exact.head_log_probs, atol=1e-3)
+
+
+def test_parsing_needs_neither_torch_nor_transformers(encoder_run: Path) -> None:
+    code = (
+        "import sys, headwise\n"
+        "parser = headwise.load(sys.argv[1])\n"
+        "kids = headwise.sentence_from_words([('Kids',), ('love',), ('candy',)], ['form'])\n"
+        "assert len(parser.parse([kids])[0].heads) == 3\n"
+        "heavy = {'torch', 'transformers', 'onnx', 'safetensors'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(encoder_run)], check=True)

@@ -1,0 +1,21 @@
+"""The reach of the network is what it says."""
+
+import torch
+
+from headwise.learn.segment.network import SegmentNetwork
+from headwise.settings.training import SegmentConfig
+from headwise.text.characters import make_alphabet
+
+
+def test_network_sees_as_far_as_it_says() -> None:
+    torch.manual_seed(1)
+    alphabet = make_alphabet("ab")
+    network = SegmentNetwork(SegmentConfig(channels=8, layers=3), alphabet).eval()
+    assert network.reach == 2 + 1 + 2 + 4
+    ids = torch.randint(1, alphabet.size, (1, 61))
+    scores = network(ids)[0]
+    for position in (0, 30, 60):
+        other = ids.clone()
+        other[0, position] = alphabet.size - int(ids[0, position])
+        is_changed = (network(other)[0] != scores).any(dim=1).nonzero().flatten() + network.reach
+        assert (is_changed - position).abs().max() == network.reach

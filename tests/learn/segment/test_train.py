@@ -1,0 +1,91 @@
+"""Training a segmenter: it learns, the same each time, and its files do what it does."""
+
+import numpy as np
+import pytest
+import torch
+
+from headwise import Sentence
+from headwise.errors import DataError
+from headwise.learn.segment.batches import IGNORED
+from headwise.learn.segment.data import gold_sentences
+from headwise.learn.segment.train import (
+    SegmentReport,
+    evaluate_segmenter,
+    export_segmenter,
+    segment_loss,
+    train_segmenter,
+)
+from headwise.settings.training import SegmentConfig
+from headwise.text.characters import to_codes
+from headwise.text.segmenter import GRAPH, SETTINGS, Segmenter
+
+CPU = torch.device("cpu")
+SMALL = SegmentConfig(
+    channels=24, layers=4, epochs=6, steps=60, rate=0.01, batch_size=4, window=256, min_count=1
+)
+
+
+@pytest.fixture(scope="module")
+def reports(ewt_sentences: list[Sentence]) -> list[SegmentReport]:
+    return list(train_segmenter(ewt_sentences, ewt_sentences[:40], SMALL, 1, CPU))
+
+
+def test_training_learns(reports: list[SegmentReport]) -> None:
+    assert [report.epoch for report in reports] == [1, 2, 3, 4, 5, 6]
+    assert reports[-1].n_epochs == 6
+    assert reports[-1].loss < reports[0].loss / 3
+    best = reports[-1].best_dev
+    assert min(best.tokens, best.words) > 98
+    assert best.sentences > 85
+    merits = [2 * report.dev.words + report.dev.sentences for report in reports]
+    assert 2 * best.words + best.sentences == max(merits)
+
+
+def test_same_seed_same_segmenter(
+    reports: list[SegmentReport], ewt_sentences: list[Sentence]
+) -> None:
+    training = train_segmenter(ewt_sentences, ewt_sentences[:40], SMALL, 1, CPU)
+    first = next(training)
+    torch.rand(7)  # whoever else draws in between changes nothing
+    second = next(training)
+    assert [first.loss, second.loss] == [report.loss for report in reports[:2]]
+    assert [first.dev, second.dev] == [report.dev for report in reports[:2]]
+
+
+def test_files_do_what_the_network_does(
+    reports: list[SegmentReport], ewt_sentences: list[Sentence]
+) -> None:
+    best = reports[-1].best
+    files = export_segmenter(best)
+    assert sum(map(len, files.values())) < 1_000_000
+    segmenter = Segmenter(files[GRAPH], files[SETTINGS])
+    scanner = best.scanner()
+    ids = best.alphabet.ids(to_codes("Don't go there. It's John's, I think!" * 9))
+    scores = segmenter._scanner.network(ids)
+    np.testing.assert_allclose(scores, scanner.network(ids), atol=1e-4)
+    assert evaluate_segmenter(best, gold_sentences(ewt_sentences[:40])) == reports[-1].best_dev
+    n_same = 0
+    for gold in ewt_sentences[:40]:
+        (text,) = [line[9:] for line in gold.lines if line.startswith("# text = ")]
+        words = [word.form for found in segmenter.segment(text) for word in found.words]
+        n_same += words == [word.form for word in gold.words]
+    assert n_same >= 30
+
+
+def test_a_treebank_without_words_is_refused(ewt_sentences: list[Sentence]) -> None:
+    with pytest.raises(DataError, match="<dev>: no sentence with words"):
+        next(train_segmenter(ewt_sentences, [], SMALL, 1, CPU))
+
+
+def test_loss_leaves_out_what_is_ignored() -> None:
+    scores = torch.randn(2, 4, 5)
+    targets = torch.full((2, 4, 3), IGNORED)
+    assert segment_loss(scores, targets) == 0
+    targets[0, 1] = torch.tensor([2, 1, 0])
+    one = scores[0, 1]
+    expected = (
+        -one[:3].log_softmax(0)[2]
+        - 0.5 * one[3].sigmoid().log()
+        - 0.3 * (1 - one[4].sigmoid()).log()
+    )
+    torch.testing.assert_close(segment_loss(scores, targets), expected)

@@ -1,0 +1,176 @@
+"""The input of a word: its parts side by side, and what training drops of them."""
+
+from dataclasses import replace
+
+import made_encoders
+import pytest
+import torch
+
+from headwise.network.inputs import Ids, Inputs, Marks, Spelling, drop_parts
+from headwise.settings.model import ModelConfig
+from headwise.vocabulary.ngrams import PAD_PIECE, Pieces
+from headwise.vocabulary.vocab import PAD, ROOT, UNK, Index, Vocab
+
+PLAIN = Vocab(Index("abcdef"), Index("NVD"), Index(["root"]), "xpos")
+VOCAB = replace(PLAIN, pieces=Pieces(20), vectors=Index("abxy"), marks=Index("mno"))
+FULL = ModelConfig(
+    word_size=5,
+    tag_size=3,
+    marks=("upos",),
+    mark_size=6,
+    pieces=20,
+    piece_size=4,
+    vectors="v",
+    vector_words=4,
+    vector_size=2,
+)
+WORDS = torch.tensor([[ROOT, 3, 4, 5], [ROOT, 8, UNK, PAD]])
+TAGS = torch.tensor([[ROOT, 3, 4, 5], [ROOT, 3, 3, PAD]])
+PIECES = torch.tensor(
+    [[[1, 0], [5, 6], [7, 0], [9, 9]], [[1, 0], [21, 0], [3, 4], [0, 0]]]
+)  # fmt: skip
+VECTORS = torch.tensor([[ROOT, 3, 4, UNK], [ROOT, 6, 5, PAD]])
+MARKS = torch.tensor(
+    [[[ROOT, PAD], [3, 4], [5, PAD], [PAD, PAD]], [[ROOT, PAD], [5, 4], [3, PAD], [PAD, PAD]]]
+)  # fmt: skip
+IDS = Ids(WORDS, TAGS, PIECES, VECTORS, MARKS)
+
+
+def inputs(config: ModelConfig = FULL, vocab: Vocab = VOCAB) -> Inputs:
+    torch.manual_seed(1)
+    return Inputs(config, vocab)
+
+
+def test_spelling_is_the_mean_of_the_pieces_and_ignores_padding() -> None:
+    torch.manual_seed(1)
+    spelling = Spelling(30, 4)
+    table = spelling.table.weight
+    found = spelling(torch.tensor([[[7, 9, 9, PAD_PIECE], [5] + [PAD_PIECE] * 3]]))
+    torch.testing.assert_close(found[0, 0], (table[7] + 2 * table[9]) / 3)
+    torch.testing.assert_close(found[0, 1], table[5])
+    wider = spelling(torch.tensor([[[7, 9, 9] + [PAD_PIECE] * 7]]))
+    torch.testing.assert_close(wider[0, 0], found[0, 0])
+
+
+def test_a_word_without_pieces_is_zeros() -> None:
+    assert Spelling(30, 4)(torch.full((1, 2, 3), PAD_PIECE)).abs().sum() == 0
+
+
+def test_marks_are_added_up_and_padding_is_nothing() -> None:
+    torch.manual_seed(1)
+    marks = Marks(9, 4)
+    table = marks.table.weight
+    found = marks(torch.tensor([[[7, 5, PAD], [PAD] * 3]]))
+    torch.testing.assert_close(found[0, 0], table[7] + table[5])
+    assert found[0, 1].abs().sum() == 0
+
+
+def test_parts_stand_side_by_side() -> None:
+    made = inputs().eval()
+    x = made(IDS)
+    assert x.shape == (2, 4, 20)
+    assert made.size == 20
+    assert made.tag is not None
+    assert made.mark is not None
+    assert made.spelling is not None
+    assert made.vector is not None
+    parts = [made.word(WORDS), made.tag(TAGS), made.mark(MARKS)]
+    parts += [made.spelling(PIECES), made.vector(VECTORS)]
+    torch.testing.assert_close(x, torch.cat(parts, dim=-1))
+
+
+@pytest.mark.parametrize(
+    ("config", "size"),
+    [
+        (ModelConfig(word_size=5, tag_size=3), 8),
+        (ModelConfig(word_size=5, tag_column="none"), 5),
+        (ModelConfig(word_size=5, tag_column="none", pieces=20, piece_size=4), 9),
+        (ModelConfig(word_size=5, tag_column="none", vector_words=4, vector_size=2), 7),
+        (ModelConfig(word_size=5, tag_column="none", marks=("feats",), mark_size=9), 14),
+    ],
+)
+def test_only_the_parts_of_the_config_are_read(config: ModelConfig, size: int) -> None:
+    made = inputs(config).eval()
+    x = made(IDS)
+    assert x.shape == (2, 4, size)
+    assert made.size == size
+    nothing = torch.zeros_like
+    unread = Ids(
+        WORDS,
+        TAGS if made.tag else nothing(TAGS),
+        PIECES if made.spelling else nothing(PIECES),
+        VECTORS if made.vector else nothing(VECTORS),
+        MARKS if made.mark else nothing(MARKS),
+    )
+    assert torch.equal(x, made(unread))
+
+
+def test_what_a_transformer_made_of_a_word_stands_last_and_is_dropped_like_the_rest() -> None:
+    config = ModelConfig(word_size=5, tag_column="none", encoder="bert")
+    made = inputs(config, replace(PLAIN, subwords=made_encoders.subwords(size=8))).eval()
+    in_context = torch.randn(2, 4, 8)
+    assert made.size == 13
+    assert torch.equal(made(IDS, in_context), torch.cat([made.word(WORDS), in_context], dim=-1))
+    made.train()
+    made.dropout = 0.5
+    parts = [made(IDS, in_context)[..., 5:] for _ in range(50)]
+    n_dropped = sum(int((part == 0).all(dim=-1).sum()) for part in parts)
+    assert 140 < n_dropped < 260
+    assert {scale for part in parts for scale in (part / in_context).unique().tolist()} <= {0, 1, 2}
+
+
+def test_pre_trained_vectors_are_not_learned() -> None:
+    made = inputs()
+    made(IDS).sum().backward()
+    assert made.vector is not None
+    assert made.vector.weight.grad is None
+    assert made.word.weight.grad is not None
+
+
+def test_dropped_words_become_unknown_and_specials_stay() -> None:
+    made = inputs(ModelConfig(word_size=5, tag_column="none"), PLAIN).train()
+    made.word_dropout = 0.5
+    unknown = made.word.weight[UNK]
+    n_dropped = 0
+    for _ in range(100):
+        x = made(IDS)
+        for slot, word in zip(x.flatten(0, 1), WORDS.flatten().tolist(), strict=True):
+            is_own = torch.equal(slot, made.word.weight[word])
+            assert is_own or torch.equal(slot, unknown)
+            assert is_own or word >= 3
+            n_dropped += not is_own
+    assert 140 < n_dropped < 260
+    assert torch.equal(made.eval()(IDS), made.word(WORDS))
+
+
+def test_nothing_is_dropped_when_parsing() -> None:
+    made = inputs().eval()
+    before = made(IDS)
+    made.dropout = made.word_dropout = 0.9
+    assert torch.equal(made(IDS), before)
+    made.train()
+    assert not torch.equal(made(IDS), before)
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 4])
+def test_parts_are_dropped_whole_and_the_rest_is_scaled_up(n_parts: int) -> None:
+    torch.manual_seed(2)
+    share, shape = 0.4, (50, 40)
+    dropped = drop_parts([torch.ones(*shape, i + 1) for i in range(n_parts)], share)
+    for part in dropped:
+        assert torch.equal(part, part[..., :1].expand_as(part))
+    scales = torch.stack([part[..., 0] for part in dropped], dim=-1)  # [B, N+1, parts]
+    n_kept = (scales > 0).sum(dim=-1)
+    assert set(n_kept.flatten().tolist()) == set(range(n_parts + 1))
+    largest = scales.amax(dim=-1)
+    torch.testing.assert_close(largest[n_kept > 0], n_parts / n_kept[n_kept > 0])
+    total = scales.sum(dim=-1)
+    torch.testing.assert_close(total, n_parts * (n_kept > 0).float())
+    # So what is expected of a part is itself, but for words of which nothing is left.
+    assert scales.mean().item() == pytest.approx(1 - share**n_parts, abs=0.03)
+
+
+def test_of_a_word_of_which_all_is_dropped_zeros_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "rand", lambda shape, device: torch.zeros(shape, device=device))
+    parts = drop_parts([torch.ones(1, 2, 3), torch.ones(1, 2, 4)], 0.5)
+    assert all(not part.any() for part in parts)

@@ -1,0 +1,278 @@
+"""The network against the equations of the paper, written out naively."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from headwise.network.inputs import Ids
+from headwise.network.label import Labeller, arc_features, label_loss
+from headwise.network.network import Network, freeze_vectors, initialise, set_vectors
+from headwise.network.pei import MAX_DISTANCE, PeiSelector, Window
+from headwise.network.represent import BiLstm, reverse
+from headwise.network.select import AdditiveSelector, head_log_probs, head_loss
+from headwise.settings.model import ModelConfig
+from headwise.settings.training import LabelConfig, TrainConfig
+from headwise.vocabulary.vocab import N_SPECIALS, PAD, UNK, Index, Vocab
+
+VOCAB = Vocab(Index("abcdef"), Index("NVD"), Index(["nsubj", "root"]), "xpos")
+SMALL = ModelConfig(word_size=5, tag_size=3, hidden_size=4, label_size=6)
+
+
+def network(config: ModelConfig = SMALL) -> Network:
+    made = Network(config, VOCAB)
+    initialise(made, 0.5, seed=1)
+    return made.eval()
+
+
+def ids(*rows: list[int]) -> tuple[Ids, Tensor]:
+    lengths = torch.tensor([len(row) for row in rows])
+    words = torch.full((len(rows), int(lengths.max())), PAD)
+    for i, row in enumerate(rows):
+        words[i, : len(row)] = torch.tensor(row)
+    tags = words.clamp(max=5)
+    return Ids(words, tags, words[..., None], tags, tags[..., None]), lengths
+
+
+def test_scores_are_equation_6() -> None:
+    torch.manual_seed(1)
+    select = AdditiveSelector(6, 6)
+    a = torch.randn(4, 6)
+    heads, dependents = select.project(a[None])
+    scores = select(dependents, heads, torch.arange(4))[0].detach()
+    for i in range(4):
+        for j in range(4):
+            hidden = torch.tanh(select.U_a(a[j]) + select.W_a(a[i]))
+            assert scores[i, j] == pytest.approx(
+                float((select.v_a.weight[0] @ hidden).detach()), abs=1e-5
+            )
+
+
+def test_head_distribution_is_equation_5_and_leaves_padding_out() -> None:
+    scores = torch.tensor([[[1.0, 2.0, 3.0, 9.0]] * 4])
+    log_probs = head_log_probs(scores, torch.tensor([3]))
+    expected = np.exp([1.0, 2.0, 3.0]) / np.exp([1.0, 2.0, 3.0]).sum()
+    np.testing.assert_allclose(log_probs[0, 1, :3].exp(), expected, rtol=1e-6)
+    assert log_probs[0, 1, 3] == -torch.inf
+
+
+def test_loss_is_equation_7() -> None:
+    torch.manual_seed(1)
+    log_probs = torch.log_softmax(torch.randn(2, 3, 3), dim=-1)
+    gold = torch.tensor([[-1, 2, 0], [-1, 0, -1]])
+    by_hand = log_probs[0, 1, 2] + log_probs[0, 2, 0] + log_probs[1, 1, 0]
+    assert head_loss(log_probs, gold) == pytest.approx(float(-by_hand / 2))
+
+
+def test_representation_is_two_independent_stacks() -> None:
+    """Eq. 1, 2, 4: the forward half of a_i must not see words to the right, nor the other way."""
+    represent = network().represent
+    x = torch.randn(1, 6, 8)
+    changed = x.clone()
+    changed[0, 3] += 1
+    before, after = represent(x, None)[0], represent(changed, None)[0]
+    moved = (before - after).abs() > 1e-7
+    assert not moved[:3, :4].any()
+    assert moved[3:, :4].any(dim=1).all()
+    assert not moved[4:, 4:].any()
+    assert moved[:4, 4:].any(dim=1).all()
+
+
+def test_interleaved_stacks_see_both_sides() -> None:
+    config = ModelConfig(word_size=5, tag_size=3, hidden_size=4, label_size=6, stacks="interleaved")
+    represent = network(config).represent
+    x = torch.randn(1, 6, 8)
+    changed = x.clone()
+    changed[0, 3] += 1
+    moved = (represent(x, None) - represent(changed, None))[0].abs() > 1e-7
+    assert moved[:, :4].any(dim=1).all()
+
+
+@pytest.mark.parametrize("stacks", ["independent", "interleaved"])
+def test_stacks_agree_with_pytorch(stacks: str) -> None:
+    config = ModelConfig(word_size=5, tag_size=3, hidden_size=4, stacks=stacks)  # type: ignore[arg-type]
+    ours = BiLstm(config, 8).eval()
+    x = torch.randn(1, 6, 8)
+    parameters = {}
+    for layer, (one, other) in enumerate(zip(ours.forward_stack, ours.backward_stack, strict=True)):
+        for name, value in one.named_parameters():
+            parameters[name.replace("_l0", f"_l{layer}")] = value.detach()
+        for name, value in other.named_parameters():
+            parameters[name.replace("_l0", f"_l{layer}_reverse")] = value.detach()
+    if stacks == "interleaved":
+        whole = nn.LSTM(8, 4, num_layers=2, bidirectional=True, batch_first=True)
+        whole.load_state_dict(parameters)
+        expected = whole(x)[0]
+    else:
+        halves = []
+        for suffix in ("", "_reverse"):
+            half = nn.LSTM(8, 4, num_layers=2, batch_first=True)
+            own = {k: v for k, v in parameters.items() if k.endswith("_reverse") == bool(suffix)}
+            half.load_state_dict({k.removesuffix("_reverse"): v for k, v in own.items()})
+            turned = x.flip(1) if suffix else x
+            states = half(turned)[0]
+            halves.append(states.flip(1) if suffix else states)
+        expected = torch.cat(halves, dim=-1)
+    torch.testing.assert_close(ours(x, None), expected)
+
+
+def test_training_without_dropout_computes_what_parsing_does() -> None:
+    made = network()
+    given, lengths = ids([2, 3, 4, 5], [2, 6, 7])
+    parsing = made(given, lengths)[0]
+    made.train()
+    training = made(given, lengths)[0]
+    torch.testing.assert_close(training[1, :3, :3], parsing[1, :3, :3])
+    torch.testing.assert_close(training[0], parsing[0])
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        SMALL,
+        ModelConfig(word_size=5, tag_size=3, hidden_size=4, stacks="interleaved"),
+        ModelConfig(word_size=5, tag_size=3, hidden_size=4, representation="pei"),
+    ],
+)
+def test_batch_mates_and_padding_change_nothing(config: ModelConfig) -> None:
+    made = network(config)
+    together = made(*ids([2, 3, 4, 5, 6, 7], [2, 6, 7], [2, 3]))
+    alone = made(*ids([2, 6, 7]))
+    for whole, own in zip(together, alone, strict=True):
+        torch.testing.assert_close(whole[1, :3, : own.shape[-1]], own[0])
+
+
+def test_dropout_is_fresh_and_only_in_training() -> None:
+    made = network()
+    made.set_dropout(TrainConfig(dropout=0.5, recurrent_dropout=0.5), LabelConfig())
+    given, lengths = ids([2, 3, 4, 5])
+    assert torch.equal(made(given, lengths)[0], made(given, lengths)[0])
+    made.train()
+    assert not torch.equal(made(given, lengths)[0], made(given, lengths)[0])
+
+
+def test_long_sentences_are_scored_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = network(ModelConfig(representation="pei", word_size=5, tag_size=3, hidden_size=4))
+    given, lengths = ids([2, 3, 4, 5, 6, 7, 3, 4, 5])
+    with torch.no_grad():
+        whole = made(given, lengths)[0]
+        monkeypatch.setattr("headwise.network.pei.PAIR_BYTES", 4 * 9 * 8 * 2)
+        blocks = made(given, lengths)[0]
+    torch.testing.assert_close(whole, blocks)
+
+
+def test_parameters_start_uniform_and_the_same() -> None:
+    first, second = Network(SMALL, VOCAB), Network(SMALL, VOCAB)
+    for made in (first, second):
+        initialise(made, 0.1, seed=3)
+    values = torch.cat([p.detach().flatten() for p in first.parameters()])
+    assert values.abs().max() <= 0.1
+    assert values.std() == pytest.approx(0.1 / 3**0.5, rel=0.1)
+    assert all(
+        torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True)
+    )
+
+
+def test_frozen_vectors_stay_and_the_others_learn() -> None:
+    made = network()
+    found = torch.zeros(len(VOCAB.words), dtype=torch.bool)
+    found[3] = True
+    freeze_vectors(made, torch.full((len(VOCAB.words), 5), 7.0), found)
+    before = made.inputs.word.weight.detach().clone()
+    assert torch.equal(before[3], torch.full((5,), 7.0))
+    optimiser = torch.optim.Adam(made.parameters(), lr=0.1)
+    given, lengths = ids([2, 3, 4])
+    head_loss(made(given, lengths)[0], torch.tensor([[-1, 0, 1]])).backward()  # type: ignore[no-untyped-call]
+    optimiser.step()
+    after = made.inputs.word.weight
+    assert torch.equal(after[3], before[3])
+    assert not torch.equal(after[4], before[4])
+
+
+def test_vectors_of_their_own_are_set_and_never_learned() -> None:
+    vocab = replace(VOCAB, vectors=Index("abx"))
+    config = ModelConfig(word_size=5, tag_size=3, hidden_size=4, vector_words=3, vector_size=2)
+    made = Network(config, vocab)
+    table = torch.arange(12.0).reshape(6, 2)
+    set_vectors(made, table)
+    initialise(made, 0.5, seed=1)
+    assert made.inputs.vector is not None
+    weight = made.inputs.vector.weight
+    assert torch.equal(weight, table)
+    for part in ("all", "heads", "labels"):
+        assert all(parameter is not weight for parameter in made.parameters_of(part))
+
+
+def test_parameters_are_of_heads_or_of_labels() -> None:
+    made = Network(SMALL, replace(VOCAB, predicted={"upos": Index("NV")}))
+    n_heads, n_labels, n_all = (
+        len(made.parameters_of(part)) for part in ("heads", "labels", "all")
+    )
+    assert n_heads + n_labels == n_all == len(list(made.parameters()))
+    tagger = made.tag.columns["upos"].weight
+    assert any(parameter is tagger for parameter in made.parameters_of("heads"))
+
+
+def test_selector_size_makes_pairs_smaller() -> None:
+    config = ModelConfig(word_size=5, tag_size=3, hidden_size=4, selector_size=3)
+    made = network(config)
+    assert isinstance(made.select, AdditiveSelector)
+    assert made.select.U_a.weight.shape == (3, 8)
+    given, lengths = ids([2, 3, 4], [2, 5])
+    log_probs = made(given, lengths)[0].detach()
+    np.testing.assert_allclose(log_probs.exp().sum(-1), 1, rtol=1e-5)
+    paper = network().select
+    assert isinstance(paper, AdditiveSelector)
+    assert paper.U_a.weight.shape == (8, 8)
+
+
+def test_pei_pairs_are_the_concatenated_features() -> None:
+    """A[h] + B[m] + D[distance, direction] is a linear layer over all 21 features at once."""
+    torch.manual_seed(4)
+    window = Window(3)
+    nn.init.normal_(window.outside)
+    select = PeiSelector(window.size, 7).eval()
+    nn.init.normal_(select.distance)
+    nn.init.normal_(select.v)
+    x = torch.randn(1, 60, 3)
+    states = window(x, None)
+    heads, dependents = select.project(states)
+    scores = select(dependents, heads, torch.arange(60))[0].detach()
+    padded = torch.cat([window.outside[:1].expand(2, 3), x[0], window.outside[1:].expand(2, 3)])
+    for m, h in [(1, 0), (5, 9), (9, 5), (3, 3), (58, 1)]:
+        side = 0 if h < m else 1
+        rows = slice(7 * side, 7 * side + 7)
+        around = torch.cat([padded[h : h + 5].flatten(), padded[m : m + 5].flatten()])
+        matrix = torch.cat([select.head.weight[rows], select.dependent.weight[rows]], dim=1)
+        hidden = matrix @ around + select.head.bias[rows]
+        hidden = hidden + select.distance[side, min(abs(h - m), MAX_DISTANCE)]
+        expected = torch.tanh(hidden**3 + hidden) @ select.v[side]
+        assert scores[m, h] == pytest.approx(float(expected.detach()), abs=1e-4)
+
+
+def test_label_features_and_loss() -> None:
+    states, inputs = torch.arange(6.0).reshape(3, 2), 10 * torch.arange(3.0).reshape(3, 1)
+    arcs = arc_features(states, inputs, torch.tensor([1, 2]), torch.tensor([2, 0]))
+    assert arcs.tolist() == [[2, 3, 4, 5, 10, 20], [4, 5, 0, 1, 20, 0]]
+    labeller = Labeller(3, 6, len(VOCAB.labels))
+    log_probs = labeller(arcs).detach()
+    assert log_probs.shape == (2, 2)
+    np.testing.assert_allclose(log_probs.exp().sum(1), 1, rtol=1e-6)
+    gold = torch.tensor([N_SPECIALS + 1, UNK])
+    assert label_loss(log_probs, gold) == pytest.approx(-float(log_probs[0, 1]))
+
+
+def test_reverse_turns_each_sentence_within_its_length() -> None:
+    values = torch.arange(8.0).reshape(2, 4, 1)
+    turned = reverse(values, torch.tensor([4, 2]))[..., 0]
+    assert turned.tolist() == [[3, 2, 1, 0], [5, 4, 6, 7]]
+
+
+def test_parser_without_tags_has_none() -> None:
+    config = ModelConfig(word_size=5, hidden_size=4, tag_column="none")
+    made = network(config)
+    given, lengths = ids([2, 3, 4])
+    without = given._replace(tags=given.tags * 0)
+    assert torch.equal(made(given, lengths)[0], made(without, lengths)[0])

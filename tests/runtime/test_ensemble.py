@@ -1,0 +1,177 @@
+"""An ensemble says the mean of what its members say, by strings where they differ."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import headwise
+from headwise import Sentence
+from headwise.errors import ConfigError
+from headwise.runtime.ensemble import join_vocabs, mean_log, places
+from headwise.runtime.parser import Parser
+from headwise.runtime.scorer import Selection
+from headwise.vocabulary.encode import IntArray, encode
+from headwise.vocabulary.vocab import NOTHING, Index, Vocab
+
+LABELS = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=6, unique=True)
+
+
+@pytest.fixture(scope="module")
+def runs(tiny_run: Path, full_run: Path, marked_run: Path) -> list[Path]:
+    return [full_run, tiny_run, marked_run]
+
+
+@pytest.fixture(scope="module")
+def members(runs: list[Path]) -> list[Parser]:
+    return [headwise.load(run, precision="float32") for run in runs]
+
+
+@pytest.fixture(scope="module")
+def ensemble(runs: list[Path]) -> Parser:
+    return headwise.load(runs, precision="float32")
+
+
+def selections_of(parser: Parser, sentences: list[Sentence]) -> list[Selection]:
+    return parser.scorer.select([encode(sentence, parser.vocab) for sentence in sentences])
+
+
+def greedy_heads(selections: list[Selection]) -> list[IntArray]:
+    return [one.head_log_probs.argmax(1).astype(np.int32) for one in selections]
+
+
+def test_heads_are_the_mean_of_the_members(
+    ensemble: Parser, members: list[Parser], ewt_sentences: list[Sentence]
+) -> None:
+    sentences = ewt_sentences[:20]
+    joined = selections_of(ensemble, sentences)
+    apart = [selections_of(member, sentences) for member in members]
+    for one, *own in zip(joined, *apart, strict=True):
+        mean = np.mean([np.exp(selection.head_log_probs) for selection in own], axis=0)
+        np.testing.assert_allclose(np.exp(one.head_log_probs), mean, atol=1e-5)
+        assert one.head_log_probs.dtype == np.float32
+
+
+def test_labels_are_the_mean_by_string(
+    ensemble: Parser, members: list[Parser], ewt_sentences: list[Sentence]
+) -> None:
+    sentences = ewt_sentences[:10]
+    joined = selections_of(ensemble, sentences)
+    heads = greedy_heads(joined)
+    found = ensemble.scorer.label(joined, heads)
+    apart = [m.scorer.label(selections_of(m, sentences), heads) for m in members]
+    names = ensemble.vocab.labels.strings
+    for one, *own in zip(found, *apart, strict=True):
+        np.testing.assert_allclose(np.exp(one).sum(1), 1, rtol=1e-4)
+        for label in ("nsubj", "punct"):
+            columns = [
+                np.exp(log_probs[:, member.vocab.labels.strings.index(label)])
+                for member, log_probs in zip(members, own, strict=True)
+            ]
+            mean = np.mean(columns, axis=0)
+            np.testing.assert_allclose(np.exp(one[:, names.index(label)]), mean, atol=1e-5)
+
+
+def test_tags_are_the_mean_of_those_that_predict_them(
+    ensemble: Parser, members: list[Parser], ewt_sentences: list[Sentence]
+) -> None:
+    sentences = ewt_sentences[:10]
+    assert list(ensemble.vocab.predicted) == ["upos", "xpos"]
+    full, _, marked = (selections_of(member, sentences) for member in members)
+    nouns = [m.vocab.predicted["upos"].strings.index("NOUN") for m in (ensemble, *members[::2])]
+    for one, first, third in zip(selections_of(ensemble, sentences), full, marked, strict=True):
+        probs = [np.exp(s.tag_log_probs[0]) for s in (one, first, third)]
+        mean = (probs[1][:, nouns[1]] + probs[2][:, nouns[2]]) / 2
+        np.testing.assert_allclose(probs[0][:, nouns[0]], mean, atol=1e-5)
+        assert one.tags[0].tolist() == one.tag_log_probs[0].argmax(1).tolist()
+        np.testing.assert_array_equal(one.tags[1], first.tags[1])
+
+
+def test_a_model_that_tells_only_its_choice_has_a_vote(
+    members: list[Parser], ewt_sentences: list[Sentence]
+) -> None:
+    """As models of an older release do."""
+    from headwise.runtime.ensemble import EnsembleScorer
+
+    class Mute:
+        def __init__(self, parser: Parser) -> None:
+            self.label = parser.scorer.label
+            self.parser = parser
+
+        def select(self, sentences: list[object]) -> list[Selection]:
+            told = self.parser.scorer.select(sentences)  # type: ignore[arg-type]
+            return [replace(one, tag_log_probs=()) for one in told]
+
+    mute = Mute(members[0])
+    scorer = EnsembleScorer([(mute, members[0].vocab), (mute, members[0].vocab)])  # type: ignore[list-item]
+    (found,) = scorer.select([encode(ewt_sentences[0], scorer.vocab)])
+    (alone,) = mute.select([encode(ewt_sentences[0], members[0].vocab)])
+    assert [tags.tolist() for tags in found.tags] == [tags.tolist() for tags in alone.tags]
+
+
+def test_torch_and_onnx_parse_the_same(runs: list[Path], ewt_sentences: list[Sentence]) -> None:
+    from headwise.learn.scorer import load_torch_parser
+    from headwise.model.bundle import load_bundle
+    from headwise.runtime.parser import join_parsers
+
+    heavy = join_parsers([load_torch_parser(load_bundle(run / "model"), "cpu") for run in runs])
+    light = headwise.load(runs, precision="float32")
+    pairs = zip(heavy.parse(ewt_sentences), light.parse(ewt_sentences), strict=True)
+    same = [
+        (one.heads, one.labels, one.upos, one.xpos)
+        == (other.heads, other.labels, other.upos, other.xpos)
+        for one, other in pairs
+    ]
+    assert sum(same) >= 99
+
+
+def test_a_parser_that_is_alone_stays_itself(full_run: Path) -> None:
+    assert headwise.load([full_run]).vocab.members == ()
+    with pytest.raises(ConfigError, match="no model is given"):
+        headwise.load([])
+
+
+def test_an_ensemble_needs_the_columns_of_all_members(ensemble: Parser) -> None:
+    assert set(ensemble.vocab.reads) == {"xpos", "feats"}
+    untagged = headwise.sentence_from_words([("Kids",), ("sleep",)], ["form"])
+    with pytest.raises(headwise.DataError, match="reads the column XPOS"):
+        ensemble.parse([untagged])
+
+
+def test_a_treebank_is_chosen_by_name(marked_run: Path, full_run: Path) -> None:
+    assert headwise.load(marked_run).vocab.treebank == "first"
+    assert headwise.load(marked_run, treebank="second").vocab.treebank == "second"
+    with pytest.raises(ConfigError, match="no treebank third in this model"):
+        headwise.load(marked_run, treebank="third")
+    with pytest.raises(ConfigError, match="not trained to tell any apart"):
+        headwise.load(full_run, treebank="first")
+
+
+def test_another_treebank_is_another_input(marked_run: Path, ewt_sentences: list[Sentence]) -> None:
+    first, second = (
+        selections_of(headwise.load(marked_run, treebank=name), ewt_sentences[:3])
+        for name in ("first", "second")
+    )
+    assert all(
+        (a.head_log_probs != b.head_log_probs).any() for a, b in zip(first, second, strict=True)
+    )
+
+
+@settings(derandomize=True, database=None)
+@given(st.lists(LABELS, min_size=1, max_size=4), st.integers(0, 99))
+def test_a_mean_of_distributions_is_a_distribution(known: list[list[str]], seed: int) -> None:
+    vocabs = [Vocab(NOTHING, NOTHING, Index(labels), "none") for labels in known]
+    whole = join_vocabs(vocabs).labels
+    rng = np.random.default_rng(seed)
+    probs = [rng.dirichlet(np.ones(len(own)), 3).astype(np.float32) for own in known]
+    where = [places(vocab.labels, whole) for vocab in vocabs]
+    mean = np.exp(mean_log(probs, where, len(whole.strings)))
+    np.testing.assert_allclose(mean.sum(1), 1, rtol=1e-5)
+    for number, label in enumerate(whole.strings):
+        own = [
+            p[:, k.index(label)] if label in k else 0.0 for p, k in zip(probs, known, strict=True)
+        ]
+        np.testing.assert_allclose(mean[:, number], sum(own) / len(known), atol=1e-6)

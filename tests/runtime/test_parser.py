@@ -1,0 +1,214 @@
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import headwise
+from headwise import DataError, Malformed, ModelError, Sentence, Word
+from headwise.model.bundle import load_bundle
+from headwise.runtime.parser import Parser
+from headwise.settings.decoding import DecodeConfig
+from headwise.treebank.conllu import as_bytes
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+
+
+@pytest.fixture(scope="module")
+def parser(tiny_run: Path) -> Parser:
+    return headwise.load(tiny_run)
+
+
+def parsed(parser: Parser, sentences: list[Sentence], threads: int = 1) -> list[Sentence]:
+    return [s for s, _ in parser.annotate(sentences, threads) if isinstance(s, Sentence)]
+
+
+@pytest.mark.parametrize("threads", [2, 3, 8])
+def test_threads_change_nothing(
+    threads: int, parser: Parser, ewt_sentences: list[Sentence]
+) -> None:
+    assert parsed(parser, ewt_sentences * 2) == parsed(parser, ewt_sentences * 2, threads)
+
+
+def test_order_and_neighbours_change_nothing(parser: Parser, ewt_sentences: list[Sentence]) -> None:
+    forwards = parsed(parser, ewt_sentences)
+    assert parsed(parser, ewt_sentences[::-1]) == forwards[::-1]
+    assert parsed(parser, ewt_sentences[7:8]) == forwards[7:8]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["coptic-20.conllu", "ewt-empty-nodes-6.conllu", "crlf.conllu", "no-final-newline.conllu"],
+)
+def test_parsing_fills_head_and_deprel_and_changes_nothing_else(name: str, parser: Parser) -> None:
+    word_line = re.compile(rb"^([0-9]+\t(?:[^\t]+\t){3}[^\t]+\t[^\t]+\t)[^\t]+\t[^\t]+\t", re.M)
+    blank = word_line.sub(rb"\1_\t_\t", (FIXTURES / name).read_bytes())
+    items = headwise.read_conllu(io.BytesIO(blank))
+    after = b"".join(as_bytes(s) for s, _ in parser.annotate(items))
+    assert word_line.sub(rb"\1_\t_\t", after) == blank
+    filled = re.findall(rb"^[0-9]+\t(?:[^\t]+\t){5}([0-9]+)\t([a-z:]+)\t", after, re.M)
+    assert len(filled) == len(word_line.findall(blank)) > 0
+
+
+@pytest.mark.parametrize("decoder", ["mst", "eisner"])
+def test_one_root_where_asked(decoder: str, tiny_run: Path, ewt_sentences: list[Sentence]) -> None:
+    decode = DecodeConfig(decoder=decoder, single_root=True)  # type: ignore[arg-type]
+    parses = headwise.load(tiny_run, decode=decode).parse(ewt_sentences)
+    assert all(parse.heads.count(0) == 1 for parse in parses)
+    assert {parse.how for parse in parses} > {"greedy"}
+
+
+def test_parse_says_how_sure_it_is(parser: Parser, ewt_sentences: list[Sentence]) -> None:
+    for sentence, parse in zip(ewt_sentences, parser.parse(ewt_sentences), strict=True):
+        assert len(parse.head_log_probs) == len(sentence)
+        assert all(log_prob <= 1e-6 for log_prob in parse.head_log_probs)
+
+
+def test_blocks_without_words_pass_through(parser: Parser) -> None:
+    empty = Sentence((), ("# only a comment\n", "\n"), ())
+    ((sentence, parse),) = parser.annotate([empty])
+    assert sentence == empty
+    assert parse is not None
+    assert parse.heads == ()
+
+
+def test_malformed_input_passes_through_in_place(
+    parser: Parser, ewt_sentences: list[Sentence]
+) -> None:
+    bad = Malformed(b"what?\n\n", DataError("no", "x", 1))
+    items = [ewt_sentences[0], bad, ewt_sentences[1]]
+    results = list(parser.annotate(items, threads=2))
+    assert results[1] == (bad, None)
+    assert [s for s, _ in results[::2]] == parsed(parser, ewt_sentences[:2])
+
+
+def test_missing_tags_are_an_error_or_passed_through(parser: Parser) -> None:
+    blank = headwise.sentence_from_words([("Kids",), ("love",), ("candy",)], ["form"])
+    with pytest.raises(DataError, match="reads the column XPOS"):
+        list(parser.annotate([blank]))
+    with pytest.raises(DataError, match="reads the column XPOS"):
+        parser.parse([blank])
+    ((item, parse),) = parser.annotate([blank], on_error="skip")
+    assert isinstance(item, Malformed)
+    assert item.data == blank.text.encode()
+    assert parse is None
+
+
+def test_the_vocabulary_of_the_parser_is_the_one_that_counts(
+    marked_run: Path, ewt_sentences: list[Sentence]
+) -> None:
+    first = headwise.load(marked_run)
+    second = headwise.load(marked_run, treebank="second")
+    mixed = Parser(first.scorer, second.vocab, first.decode)
+    some = ewt_sentences[:30]
+    wanted = [parse.head_log_probs for parse in second.parse(some)]
+    found = [parse.head_log_probs for parse in mixed.parse(some)]
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-3)
+    assert found != [parse.head_log_probs for parse in first.parse(some)]
+
+
+@pytest.fixture(scope="module")
+def tagger(full_run: Path) -> Parser:
+    """A parser that reads no tags and predicts both columns."""
+    return headwise.load(full_run)
+
+
+def test_predicted_tags_fill_their_columns_and_change_nothing_else(
+    tagger: Parser, ewt_sentences: list[Sentence]
+) -> None:
+    blank = [with_columns(s, upos="_", xpos="_", head="_", deprel="_") for s in ewt_sentences]
+    results = list(tagger.annotate(blank))
+    for before, (after, parse) in zip(blank, results, strict=True):
+        assert isinstance(after, Sentence)
+        assert parse is not None
+        assert tuple(word.upos for word in after.words) == parse.upos
+        assert tuple(word.xpos for word in after.words) == parse.xpos
+        assert with_columns(after, upos="_", xpos="_", head="_", deprel="_") == before
+    tags = {tag for _, parse in results if parse for tag in parse.upos}
+    assert tags <= set(tagger.vocab.predicted["upos"].strings)
+    assert len(tags) > 10
+
+
+def with_columns(sentence: Sentence, **values: str) -> Sentence:
+    words = tuple(word._replace(**values) for word in sentence.words)
+    lines = list(sentence.lines)
+    for row, word in zip(sentence.rows, words, strict=True):
+        lines[row] = "\t".join(word) + "\n"
+    return Sentence(words, tuple(lines), sentence.rows, sentence.source, sentence.first_line)
+
+
+@pytest.mark.parametrize("device", ["cpu", "torch"])
+def test_given_tags_are_kept_where_asked_and_blanks_are_filled(
+    device: str, full_run: Path, tagger: Parser
+) -> None:
+    rows = [("Kids", "X", "_"), ("love", "_", "ODD"), ("candy", "_", "_")]
+    sentence = headwise.sentence_from_words(rows, ["form", "upos", "xpos"])
+    (told,) = tagger.parse([sentence])
+    if device == "torch":
+        from headwise.learn.scorer import load_torch_parser
+
+        keeper = load_torch_parser(load_bundle(full_run / "model"), "cpu", keep_tags=True)
+    else:
+        keeper = headwise.load(full_run, keep_tags=True)
+    (kept,) = keeper.parse([sentence])
+    assert kept.upos == ("X", *told.upos[1:])
+    assert kept.xpos == (told.xpos[0], "ODD", told.xpos[2])
+    assert "_" not in kept.upos + kept.xpos
+    assert kept.heads == told.heads
+    written = sentence.with_parse(kept)
+    assert [word.upos for word in written.words] == list(kept.upos)
+
+
+def test_a_parser_that_predicts_no_tags_leaves_them(
+    parser: Parser, ewt_sentences: list[Sentence]
+) -> None:
+    (parse,) = parser.parse(ewt_sentences[:1])
+    assert parse.upos == parse.xpos == ()
+    after = ewt_sentences[0].with_parse(parse)
+    assert [w.upos for w in after.words] == [w.upos for w in ewt_sentences[0].words]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_raw_text_is_cut_and_parsed(threads: int, tagger: Parser) -> None:
+    text = "Kids love candy. So do I, and every word selects its head!\n\nIt works.\n"
+    results = list(tagger.annotate_text(text, threads))
+    forms = [word.form for sentence, _ in results for word in sentence.words]
+    assert "".join(forms) == "".join(text.split())
+    assert len(results) > 1
+    assert results == list(tagger.annotate_text(list(text), threads))
+    for sentence, parse in results:
+        assert [int(word.head) for word in sentence.words] == list(parse.heads)
+        assert parse.heads.count(0) == 1
+        assert len(parse.upos) == len(sentence)
+    assert list(tagger.annotate_text("", threads)) == []
+
+
+def test_raw_text_needs_a_segmenter(parser: Parser) -> None:
+    assert parser.segmenter is None
+    with pytest.raises(ModelError, match=r"cannot find words in raw text(.|\n)*hint: "):
+        list(parser.annotate_text("Kids love candy."))
+
+
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.lists(
+        st.tuples(st.text(min_size=1, max_size=8), st.sampled_from(["NN", "VB", "??"])),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_any_words_get_a_tree(parser: Parser, tagger: Parser, rows: list[tuple[str, str]]) -> None:
+    rows = [(form.translate(dict.fromkeys(map(ord, "\t\r\n"), "_")), tag) for form, tag in rows]
+    sentence = headwise.sentence_from_words(rows, ["form", "xpos"])
+    for parse in (*parser.parse([sentence]), *tagger.parse([sentence])):
+        assert len(parse.heads) == len(rows)
+        assert 0 in parse.heads
+        annotated = sentence.with_parse(parse)
+        assert isinstance(annotated.words[0], Word)
+        assert [w.form for w in annotated.words] == [form for form, _ in rows]

@@ -1,0 +1,248 @@
+"""The three forms of one network agree: PyTorch, ONNX in float32, ONNX in int8."""
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from headwise import Sentence, read_sentences
+from headwise.errors import ConfigError, ModelError
+from headwise.learn.export.model import export_model, sentence_graphs
+from headwise.learn.scorer import TorchScorer, load_network
+from headwise.model.bundle import Bundle, Description, load_bundle, write_bundle
+from headwise.network.network import Network, initialise
+from headwise.runtime.batches import load_scorer
+from headwise.runtime.scorer import OnnxScorer, Scorer, Selection
+from headwise.settings.decoding import DecodeConfig
+from headwise.settings.model import ModelConfig
+from headwise.vocabulary.encode import Encoded, encode
+
+TORCH_TOLERANCE = 1e-4
+INT8_AGREEMENT = 0.99
+
+
+@pytest.fixture(scope="module", params=["tiny_run", "full_run", "marked_run", "encoder_run"])
+def bundle(request: pytest.FixtureRequest) -> Bundle:
+    folder: Path = request.getfixturevalue(request.param)
+    return load_bundle(folder / "model")
+
+
+@pytest.fixture(scope="module")
+def encoded(bundle: Bundle, ewt_sentences: list[Sentence]) -> list[Encoded]:
+    return [encode(sentence, bundle.vocab) for sentence in ewt_sentences]
+
+
+def torch_scorer(bundle: Bundle) -> TorchScorer:
+    device = torch.device("cpu")
+    return TorchScorer(load_network(bundle, device), device)
+
+
+def heads_of(selections: list[Selection]) -> list[np.ndarray]:
+    return [s.head_log_probs.argmax(1).astype(np.int32) for s in selections]
+
+
+def largest_difference(first: Scorer, second: Scorer, sentences: list[Encoded]) -> float:
+    selections, others = first.select(sentences), second.select(sentences)
+    heads = heads_of(selections)
+    pairs = [
+        (a.head_log_probs[1:], b.head_log_probs[1:])
+        for a, b in zip(selections, others, strict=True)
+    ]
+    pairs += zip(first.label(selections, heads), second.label(others, heads), strict=True)
+    return max(float(np.abs(a - b).max()) for a, b in pairs)
+
+
+def test_onnx_float32_is_torch(bundle: Bundle, encoded: list[Encoded]) -> None:
+    onnx = load_scorer(bundle, "float32")
+    assert largest_difference(torch_scorer(bundle), onnx, encoded) < TORCH_TOLERANCE
+
+
+def test_tags_are_those_of_torch(bundle: Bundle, encoded: list[Encoded]) -> None:
+    exact = torch_scorer(bundle).select(encoded)
+    light = load_scorer(bundle, "float32").select(encoded)
+    coarse = load_scorer(bundle, "int8").select(encoded)
+    for one, other, sentence in zip(exact, light, encoded, strict=True):
+        assert len(one.tags) == len(other.tags) == len(bundle.vocab.predicted)
+        for tags, others in zip(one.tags, other.tags, strict=True):
+            assert tags.tolist() == others.tolist()
+            assert len(tags) == len(sentence)
+            assert tags.dtype == others.dtype == np.int32
+    for column in range(len(bundle.vocab.predicted)):
+        first, second = (
+            np.concatenate([s.tags[column][1:] for s in selections])
+            for selections in (exact, coarse)
+        )
+        assert (first == second).mean() >= 0.98
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        ModelConfig(representation="pei", word_size=6, tag_size=4, hidden_size=8, label_size=8),
+        ModelConfig(stacks="interleaved", word_size=6, tag_size=4, hidden_size=8, label_size=8),
+        ModelConfig(tag_column="none", word_size=6, hidden_size=8, label_size=8, layers=1),
+    ],
+)
+def test_every_kind_of_model_exports(
+    model: ModelConfig, tiny_run: Path, ewt_sentences: list[Sentence], tmp_path: Path
+) -> None:
+    vocab = load_bundle(tiny_run / "model").vocab
+    network = Network(model, vocab)
+    initialise(network, 0.5, seed=1)
+    description = Description(model, DecodeConfig(), {}, {})
+    export_model(network, vocab, description, tmp_path / "m", {"extra.json": b"{}"})
+    exported = load_bundle(tmp_path / "m")
+    assert exported.read("extra.json") == b"{}"
+    encoded = [encode(sentence, vocab) for sentence in ewt_sentences]
+    scorer = torch_scorer(exported)
+    assert largest_difference(scorer, load_scorer(exported, "float32"), encoded) < TORCH_TOLERANCE
+    assert largest_difference(scorer, load_scorer(exported, "int8"), encoded) < 0.5
+
+
+@pytest.mark.parametrize("run", ["tiny_run", "full_run", "marked_run"])
+def test_one_sentence_at_a_time_is_the_same(
+    run: str, ewt_sentences: list[Sentence], request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    bundle = load_bundle(request.getfixturevalue(run) / "model")
+    encoded = [encode(sentence, bundle.vocab) for sentence in ewt_sentences]
+    network = load_network(bundle, torch.device("cpu"))
+    graphs = sentence_graphs(network, network) | {"vocab.json": bundle.read("vocab.json")}
+    description = Description(bundle.manifest.model, DecodeConfig(), {}, {})
+    write_bundle(tmp_path / "m", description, graphs)
+    manifest = json.loads((tmp_path / "m" / "model.json").read_text())
+    (tmp_path / "m" / "model.json").write_text(json.dumps(manifest | {"format_version": 1}))
+    older = load_bundle(tmp_path / "m")
+    scorer = load_scorer(older, "float32")
+    assert isinstance(scorer, OnnxScorer)
+    assert largest_difference(torch_scorer(bundle), scorer, encoded) < TORCH_TOLERANCE
+    newer = load_scorer(bundle, "float32")
+    assert largest_difference(newer, scorer, encoded) < TORCH_TOLERANCE
+
+
+def test_int8_selects_the_same_heads(bundle: Bundle, tiny_treebank: Path) -> None:
+    learned = [encode(sentence, bundle.vocab) for sentence in read_sentences(tiny_treebank)]
+    exact = np.concatenate(heads_of(load_scorer(bundle, "float32").select(learned)))
+    coarse = np.concatenate(heads_of(load_scorer(bundle, "int8").select(learned)))
+    assert (exact == coarse).mean() >= INT8_AGREEMENT
+
+
+def test_log_probabilities_sum_to_one(bundle: Bundle, encoded: list[Encoded]) -> None:
+    scorer = load_scorer(bundle)
+    selections = scorer.select(encoded)
+    for selection, labels in zip(
+        selections, scorer.label(selections, heads_of(selections)), strict=True
+    ):
+        np.testing.assert_allclose(np.exp(selection.head_log_probs).sum(1), 1, rtol=1e-4)
+        np.testing.assert_allclose(np.exp(labels).sum(1), 1, rtol=1e-4)
+
+
+def test_blocks_of_rows_change_nothing(
+    tiny_run: Path,
+    ewt_sentences: list[Sentence],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    vocab = load_bundle(tiny_run / "model").vocab
+    model = ModelConfig(representation="pei", word_size=6, tag_size=4, hidden_size=8, label_size=8)
+    network = Network(model, vocab)
+    initialise(network, 0.5, seed=1)
+    export_model(network, vocab, Description(model, DecodeConfig(), {}, {}), tmp_path / "m", {})
+    scorer = load_scorer(load_bundle(tmp_path / "m"), "float32")
+    encoded = [encode(sentence, vocab) for sentence in ewt_sentences]
+    whole = scorer.select(encoded)
+    monkeypatch.setattr("headwise.runtime.scorer.BLOCK_BYTES", 2_000)
+    for one, other in zip(whole, scorer.select(encoded), strict=True):
+        np.testing.assert_allclose(one.head_log_probs, other.head_log_probs, atol=1e-5)
+
+
+def test_torch_batches_change_nothing(bundle: Bundle, encoded: list[Encoded]) -> None:
+    scorer = torch_scorer(bundle)
+    together = scorer.select(encoded)
+    for one, sentence in zip(together, encoded, strict=True):
+        alone = scorer.select([sentence])[0]
+        np.testing.assert_allclose(one.head_log_probs, alone.head_log_probs, atol=1e-4)
+    assert scorer.label([], []) == []
+
+
+def test_graph_that_is_no_graph_is_refused(tiny_run: Path, tmp_path: Path) -> None:
+    model = Path(shutil.copytree(tiny_run / "model", tmp_path / "model"))
+    (model / "label.int8.onnx").write_bytes(b"nonsense")
+    manifest = json.loads((model / "model.json").read_text())
+    entry = {"size": 8, "sha256": sha256(b"nonsense").hexdigest()}
+    manifest["files"]["label.int8.onnx"] = entry
+    (model / "model.json").write_text(json.dumps(manifest))
+    with pytest.raises(ModelError, match=r"label.int8.onnx: ONNX Runtime refuses it"):
+        load_scorer(load_bundle(model))
+
+
+MISFITS: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
+    "a word too many": ("tiny_run", lambda vocab: vocab["words"].append("one more")),
+    "a tag too many": ("tiny_run", lambda vocab: vocab["tags"].append("one more")),
+    "a label too many": ("tiny_run", lambda vocab: vocab["labels"].append("one more")),
+    "a vector too many": ("full_run", lambda vocab: vocab["vectors"].append("one more")),
+    "a piece too many": ("full_run", lambda vocab: vocab.update(pieces=vocab["pieces"] + 1)),
+    "a mark too many": ("marked_run", lambda vocab: vocab["marks"].append("one more")),
+    "a column too few": ("full_run", lambda vocab: vocab["predicted"].pop("upos")),
+    "a column too many": ("tiny_run", lambda vocab: vocab.update(predicted={"upos": ["X"]})),
+}
+
+
+@pytest.mark.parametrize(("run", "change"), MISFITS.values(), ids=MISFITS)
+def test_vocabulary_that_does_not_fit_is_refused(
+    run: str,
+    change: Callable[[dict[str, Any]], object],
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+) -> None:
+    model = Path(shutil.copytree(request.getfixturevalue(run) / "model", tmp_path / "model"))
+    vocab = json.loads((model / "vocab.json").read_text())
+    change(vocab)
+    replace_file(model, "vocab.json", vocab)
+    with pytest.raises(ModelError, match="do not fit the vocabulary"):
+        load_scorer(load_bundle(model))
+
+
+def replace_file(model: Path, name: str, content: dict[str, Any]) -> None:
+    data = json.dumps(content).encode()
+    (model / name).write_bytes(data)
+    manifest = json.loads((model / "model.json").read_text())
+    manifest["files"][name] = {"size": len(data), "sha256": sha256(data).hexdigest()}
+    (model / "model.json").write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize("setting", ["n_ids", "window"])
+def test_a_transformer_that_has_no_room_is_refused(
+    setting: str, encoder_run: Path, tmp_path: Path
+) -> None:
+    model = Path(shutil.copytree(encoder_run / "model", tmp_path / "model"))
+    settings = json.loads((model / "encoder.json").read_text())
+    replace_file(model, "encoder.json", settings | {setting: settings[setting] + 2})
+    with pytest.raises(ModelError, match="do not fit the vocabulary"):
+        OnnxScorer(load_bundle(model))
+
+
+def test_what_is_missing_to_read_subwords_is_said_when_the_model_is_loaded(
+    encoder_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = load_bundle(encoder_run / "model")
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    with pytest.raises(ConfigError, match="needs tokenizers"):
+        OnnxScorer(bundle)
+    with pytest.raises(ConfigError, match="needs tokenizers"):
+        load_network(bundle, torch.device("cpu"))
+
+
+def test_weights_that_do_not_fit_are_refused(tiny_run: Path, tmp_path: Path) -> None:
+    model = Path(shutil.copytree(tiny_run / "model", tmp_path / "model"))
+    manifest = json.loads((model / "model.json").read_text())
+    manifest["model"]["hidden_size"] = 31
+    (model / "model.json").write_text(json.dumps(manifest))
+    with pytest.raises(ModelError, match="size mismatch"):
+        load_network(load_bundle(model), torch.device("cpu"))

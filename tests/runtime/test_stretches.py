@@ -1,0 +1,92 @@
+"""A sentence that is too long for the budget is parsed in stretches, and is a tree all the same."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwise import load, sentence_from_words
+from headwise.runtime.parser import Parser
+from headwise.runtime.stretches import (
+    MEMORY_BUDGET,
+    PAIR_BYTES,
+    WORD_BYTES,
+    cut,
+    join,
+    longest_within,
+)
+from headwise.treebank.sentence import Parse, Sentence
+from headwise.trees.tree import is_tree, n_roots
+
+
+def long_sentence(n_words: int) -> Sentence:
+    return sentence_from_words([(f"w{i}", "NN") for i in range(n_words)], ["form", "xpos"])
+
+
+@settings(derandomize=True, database=None, max_examples=100, deadline=None)
+@given(st.integers(1, 2**40), st.sampled_from(["greedy", "mst", "eisner"]))
+def test_the_longest_is_within_and_one_more_is_not(budget: int, decoder: str) -> None:
+    n = longest_within(budget, decoder)  # type: ignore[arg-type]
+    a, b = PAIR_BYTES[decoder], WORD_BYTES  # type: ignore[index]
+    assert n == 1 or a * n * n + b * n <= budget
+    assert a * (n + 1) ** 2 + b * (n + 1) > budget
+
+
+def test_five_thousand_words_are_no_stretches() -> None:
+    assert longest_within(MEMORY_BUDGET // 2, "mst") > 5_000
+
+
+@settings(derandomize=True, database=None, max_examples=100, deadline=None)
+@given(st.integers(1, 60), st.integers(1, 70))
+def test_stretches_hold_each_word_once(n_words: int, limit: int) -> None:
+    sentence = long_sentence(n_words)
+    parts = cut(sentence, limit)
+    assert tuple(word for part in parts for word in part.words) == sentence.words
+    lengths = [len(part) for part in parts]
+    assert max(lengths) <= limit
+    assert max(lengths) - min(lengths) <= 1
+
+
+def parse_of(heads: list[int], how: str = "greedy") -> Parse:
+    labels = tuple("root" if head == 0 else "obj" for head in heads)
+    return Parse(tuple(heads), labels, tuple([-0.5] * len(heads)), how)  # type: ignore[arg-type]
+
+
+def test_the_example() -> None:
+    parts = [parse_of([2, 0]), parse_of([0, 1], "eisner")]
+    joined = join(parts, True, ["root", "obj", "dep", "parataxis"])
+    assert joined.heads == (2, 0, 2, 3)
+    assert joined.labels == ("obj", "root", "parataxis", "obj")
+    assert joined.how == "eisner"
+    assert join(parts, True, ["root", "dep"]).labels[2] == "dep"
+    assert join(parts, True, ["root"]).labels[2] == "root"
+    assert join(parts, False, ["dep"]).heads == (2, 0, 0, 3)
+
+
+def test_without_a_root_in_the_first_stretch_others_keep_theirs() -> None:
+    assert join([parse_of([2, 1]), parse_of([0])], True, []).heads == (2, 1, 0)
+
+
+@pytest.fixture(scope="module")
+def parser(full_run: object) -> Parser:
+    parser = load(str(full_run))
+    parser.memory_budget = 2 * (32 * 40 * 40 + WORD_BYTES * 40)  # far below what may be asked for
+    return parser
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_one_long_sentence_among_short_ones(parser: Parser, threads: int) -> None:
+    short, long = long_sentence(7), long_sentence(101)
+    items = [short, long, short, long_sentence(40), sentence_from_words([], []), short]
+    done = list(parser.annotate(items, threads))
+    assert [len(sentence) for sentence, _ in done] == [7, 101, 7, 40, 0, 7]
+    for (_, parse), item in zip(done, items, strict=True):
+        assert parse is not None
+        heads = np.array([0, *parse.heads], np.int32)
+        assert len(parse.upos) == len(parse.labels) == len(item)
+        assert not len(item) or (is_tree(heads) and n_roots(heads) == 1)
+    assert done[0][1] == done[2][1] == done[5][1]
+    (alone,) = parser.parse([long])
+    assert done[1][1] == alone
+    (whole,) = (parse for parse, _ in parser.parse_with_distributions([long]))
+    assert whole.heads != alone.heads

@@ -1,0 +1,276 @@
+"""Files are read packed or not, and written whole or not at all."""
+
+import gzip
+import io
+import lzma
+import os
+import resource
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from headwise.errors import DataError
+from headwise.files import open_source, open_target, whole_file
+
+TEXT = b"# a line\n" * 1000
+UNPACK = {"": bytes, ".gz": gzip.decompress, ".xz": lzma.decompress}
+COPY = """
+from headwise.errors import DataError
+from headwise.words.files import open_source, open_target
+import os, sys
+try:
+    with open_source("-") as (stream, name), open_target("-") as target:
+        target.write(name.encode() + b"|" + stream.read())
+except DataError as error:
+    sys.stderr.write(str(error))
+    sys.stderr.flush()
+    os._exit(1)
+"""
+
+
+@contextmanager
+def files_end_at(n_bytes: int) -> Iterator[None]:
+    """Let no file grow larger, as on a disk that is full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress])
+def test_a_source_is_unpacked_by_its_first_bytes(pack, tmp_path: Path) -> None:
+    path = tmp_path / "no-suffix"
+    path.write_bytes(pack(TEXT))
+    with open_source(path) as (stream, name):
+        assert stream.read() == TEXT
+    assert name == str(path)
+    assert stream.closed or pack is not bytes
+
+
+@pytest.mark.parametrize("data", [b"", b"\x1f", b"\xfd7zXZ", b"x"])
+def test_a_source_shorter_than_a_magic_number_is_plain(data: bytes) -> None:
+    with open_source(io.BytesIO(data)) as (stream, _):
+        assert stream.read() == data
+
+
+def test_a_stream_is_named_by_its_own_name_and_stays_open(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(TEXT)
+    for buffering in (0, -1):
+        with path.open("rb", buffering=buffering) as mine:
+            with open_source(mine) as (stream, name):
+                assert stream.readline() == b"# a line\n"
+            del stream
+            assert not mine.closed
+            assert name == str(path)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress])
+def test_a_stream_of_bytes_stays_open(pack) -> None:
+    mine = io.BytesIO(pack(TEXT))
+    with open_source(mine) as (stream, name):
+        assert stream.read() == TEXT
+    del stream
+    assert not mine.closed
+    assert name == "<stream>"
+
+
+def test_a_stream_is_read_when_there_is_no_stdin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with open_source(io.BytesIO(b"x")) as (stream, _):
+        assert stream.read() == b"x"
+
+
+def test_a_read_that_fails_is_a_data_error() -> None:
+    class Broken(io.BytesIO):
+        def readinto(self, _: object) -> int:
+            raise OSError(5, "Input/output error")
+
+    with (
+        pytest.raises(DataError, match=r"^<stream>: Input/output error\nhint: "),
+        open_source(Broken()) as (stream, _),
+    ):
+        stream.read()
+
+
+def test_bytes_after_gzip_data_are_refused() -> None:
+    with (
+        pytest.raises(DataError, match="packed data is damaged"),
+        open_source(io.BytesIO(gzip.compress(TEXT) + b"more")) as (stream, _),
+    ):
+        stream.read()
+
+
+@pytest.mark.parametrize("suffix", UNPACK)
+def test_a_target_is_packed_by_its_suffix(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"out.conllu{suffix}"
+    with open_target(str(path)) as stream:
+        stream.write(TEXT)
+        assert not path.exists()
+    assert UNPACK[suffix](path.read_bytes()) == TEXT
+    assert os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".xz"])
+def test_packing_depends_on_neither_time_nor_name(
+    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for i, name in enumerate(("one", "another")):
+        monkeypatch.setattr(time, "time", lambda seconds=1e9 * (i + 1): seconds)
+        with open_target(tmp_path / f"{name}{suffix}") as stream:
+            stream.write(TEXT)
+    one, another = (tmp_path / f"one{suffix}"), (tmp_path / f"another{suffix}")
+    assert one.read_bytes() == another.read_bytes()
+
+
+@pytest.mark.parametrize("suffix", UNPACK)
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, DataError("bad", "in"), ValueError])
+def test_nothing_is_left_of_a_target_that_fails(suffix: str, failure, tmp_path: Path) -> None:
+    path = tmp_path / f"out{suffix}"
+    path.write_bytes(b"before")
+
+    def write_and_fail() -> None:
+        with open_target(path) as stream:
+            stream.write(TEXT)
+            raise failure
+
+    with pytest.raises((KeyboardInterrupt, DataError, ValueError)) as raised:
+        write_and_fail()
+    assert raised.value is failure or raised.type is failure
+    assert path.read_bytes() == b"before"
+    assert os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.parametrize("suffix", UNPACK)
+def test_a_full_disk_is_a_data_error_and_leaves_nothing(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"out{suffix}"
+    noise = os.urandom(100_000)
+
+    def write_too_much() -> None:
+        with files_end_at(10_000), open_target(path) as stream:
+            stream.write(noise)
+
+    with pytest.raises(DataError) as refusal:
+        write_too_much()
+    assert str(refusal.value) == f"{path}: File too large\nhint: nothing was written"
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_that_exists_is_replaced_when_the_new_one_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.write_bytes(b"before")
+    with whole_file(path) as stream:
+        stream.write(b"after")
+        stream.flush()
+        assert path.read_bytes() == b"before"
+    assert path.read_bytes() == b"after"
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_permissions_follow_the_umask(umask: int, mode: int, tmp_path: Path) -> None:
+    before = os.umask(umask)
+    try:
+        with whole_file(tmp_path / "out") as stream:
+            stream.write(b"x")
+        assert os.umask(umask) == umask
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == mode
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(Path("folder") / "file")
+    with open_target(link) as stream:
+        stream.write(TEXT)
+    assert link.is_symlink()
+    assert (tmp_path / "folder" / "file").read_bytes() == TEXT
+    assert os.listdir(tmp_path / "folder") == ["file"]
+
+
+@pytest.mark.parametrize(("target", "what"), [("no/out", "No such file"), ("dir", "Is a dir")])
+def test_a_target_that_cannot_be_is_refused(target: str, what: str, tmp_path: Path) -> None:
+    (tmp_path / "dir").mkdir()
+    with (
+        pytest.raises(DataError, match=f"^{tmp_path / target}: {what}.*\nhint: "),
+        open_target(tmp_path / target) as stream,
+    ):
+        stream.write(TEXT)
+    assert os.listdir(tmp_path) == ["dir"]
+
+
+def test_an_error_without_a_number_still_has_a_reason(tmp_path: Path) -> None:
+    with (
+        pytest.raises(DataError, match=f"^{tmp_path / 'out'}: not this way\n"),
+        open_target(tmp_path / "out"),
+    ):
+        raise io.UnsupportedOperation("not this way")
+
+
+def test_a_pipe_is_written_and_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with open_target(path) as stream:
+            stream.write(b"through")
+        assert os.read(reader, 100) == b"through"
+    finally:
+        os.close(reader)
+    assert path.is_fifo()
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+def test_a_pipe_that_nobody_reads_is_no_data_error(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+
+    def write_in_vain() -> None:
+        with open_target(path) as stream:
+            os.close(reader)
+            stream.write(b"lost")
+
+    with pytest.raises(BrokenPipeError):
+        write_in_vain()
+
+
+@pytest.mark.parametrize("pack", [bytes, lzma.compress])
+def test_a_dash_is_stdin_and_stdout(pack) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", COPY], input=pack(TEXT), capture_output=True, check=True
+    )
+    assert ran.stdout == b"<stdin>|" + TEXT
+    assert ran.stderr == b""
+
+
+def test_stdout_is_flushed_and_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    under = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(under)))  # type: ignore[arg-type]
+    with open_target("-") as stream:
+        stream.write(b"short")
+    assert under.getvalue() == b"short"
+    assert not stream.closed
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_full_disk_behind_stdout_is_a_data_error() -> None:
+    with open("/dev/full", "wb") as full:
+        ran = subprocess.run(
+            [sys.executable, "-c", COPY],
+            input=TEXT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert ran.returncode == 1
+    assert ran.stderr.startswith(b"<stdout>: No space left on device\nhint: ")

@@ -1,0 +1,235 @@
+"""Slot 0 is ROOT, words follow, PAD fills up; each epoch sees every sentence once."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwise.errors import DataError
+from headwise.treebank.sentence import Sentence, Word, sentence_from_words
+from headwise.vocabulary.encode import (
+    encode,
+    encode_gold,
+    make_batch,
+    pad,
+    require_tags,
+    windowed_batches,
+)
+from headwise.vocabulary.ngrams import PAD_PIECE, ROOT_PIECE, Pieces
+from headwise.vocabulary.vocab import PAD, ROOT, UNK, Index, Vocab
+
+VOCAB = Vocab(Index(["kids", "love"]), Index(["NNS", "VBP"]), Index(["root", "nsubj"]), "xpos")
+COLUMNS = ["form", "xpos", "head", "deprel"]
+KIDS = sentence_from_words([("kids", "NNS", "2", "nsubj"), ("love", "VBP", "0", "root")], COLUMNS)
+NEW = sentence_from_words(
+    [("kids", "NNS", "3", "nsubj"), ("do", "VB", "3", "aux"), ("Love", "_", "0", "root")], COLUMNS
+)
+
+
+PIECES = Pieces(50)
+FULL = replace(
+    VOCAB,
+    pieces=PIECES,
+    vectors=Index(["love", "kids"]),
+    predicted={"xpos": VOCAB.tags, "upos": Index(["X"])},
+)
+
+
+def without_tags(tag_column: str = "xpos") -> tuple[Sentence, Vocab]:
+    return (
+        sentence_from_words([("kids",), ("love",)], ["form"]),
+        Vocab(VOCAB.words, VOCAB.tags, VOCAB.labels, tag_column),  # type: ignore[arg-type]
+    )
+
+
+def test_slot_0_is_root_and_words_follow() -> None:
+    encoded = encode(KIDS, VOCAB)
+    assert encoded.words.tolist() == [ROOT, 3, 4]
+    assert encoded.tags.tolist() == [ROOT, 3, 4]
+    assert encoded.words.dtype == encoded.tags.dtype == np.int32
+    assert len(encoded) == len(KIDS) + 1
+
+
+def test_what_the_vocabulary_does_not_have_is_unknown() -> None:
+    encoded = encode(NEW, VOCAB)
+    assert encoded.words.tolist() == [ROOT, 3, UNK, UNK]
+    assert encoded.tags.tolist() == [ROOT, 3, UNK, UNK]
+    assert encode_gold(NEW, VOCAB).labels.tolist() == [ROOT, 4, UNK, 3]
+
+
+def test_a_model_without_tags_reads_none() -> None:
+    _, vocab = without_tags("none")
+    assert encode(KIDS, vocab).tags.tolist() == [ROOT] * 3
+
+
+def test_a_model_without_pieces_and_vectors_reads_none() -> None:
+    encoded = encode(KIDS, VOCAB)
+    assert encoded.pieces.shape == (3, 0)
+    assert encoded.vectors.tolist() == [ROOT] * 3
+    assert make_batch([encoded, encode(NEW, VOCAB)]).pieces.shape == (2, 4, 0)
+
+
+def test_pieces_and_vectors_follow_the_words() -> None:
+    encoded = encode(NEW, FULL)
+    assert encoded.vectors.tolist() == [ROOT, 4, UNK, 3]
+    for row, ids in zip(encoded.pieces, [[ROOT_PIECE], *map(spelled, NEW.words)], strict=True):
+        assert row.tolist() == ids + [PAD_PIECE] * (len(row) - len(ids))
+    assert encoded.pieces.dtype == encoded.vectors.dtype == np.int32
+
+
+def spelled(word: Word) -> list[int]:
+    return PIECES.ids_of(word.form).tolist()
+
+
+MARKED = replace(
+    VOCAB,
+    mark_columns=("treebank", "upos", "feats"),
+    marks=Index(["treebank=a", "treebank=b", "upos=NOUN", "feats=Number=Plur", "feats=Case=Nom"]),
+    treebank="b",
+)
+COWS = sentence_from_words(
+    [("cows", "NNS", "NOUN", "Case=Nom|Gender=Fem|Number=Plur"), ("moo", "VB", "VERB", "_")],
+    ["form", "xpos", "upos", "feats"],
+)
+
+
+def test_marks_are_the_treebank_tags_and_features_that_are_known() -> None:
+    encoded = encode(COWS, MARKED)
+    assert encoded.marks.tolist() == [[ROOT, 0, 0, 0], [4, 5, 7, 6], [4, 0, 0, 0]]
+    assert encode(COWS, MARKED.as_in("a")).marks[1:, 0].tolist() == [3, 3]
+    assert encode(COWS, VOCAB).marks.shape == (3, 0)
+    batch = make_batch([encoded, encode(NEW, MARKED)])
+    assert batch.marks.shape == (2, 4, 4)
+    assert batch.marks[0, :3].tolist() == encoded.marks.tolist()
+
+
+def test_an_ensemble_reads_by_its_members() -> None:
+    joined = replace(VOCAB, tag_column="none", members=(VOCAB, MARKED))
+    members = encode(COWS, joined).members
+    assert [one.marks.tolist() for one in members] == [
+        encode(COWS, vocab).marks.tolist() for vocab in (VOCAB, MARKED)
+    ]
+
+
+def test_marks_of_tags_need_tags_and_features_may_be_blank() -> None:
+    require_tags(COWS, MARKED)
+    require_tags(NEW, replace(MARKED, mark_columns=("feats",)))
+    with pytest.raises(DataError, match="reads the column UPOS, and it is blank here"):
+        require_tags(NEW, MARKED)
+
+
+def test_gold_has_the_tags_of_every_predicted_column() -> None:
+    gold = encode_gold(NEW, FULL)
+    assert [tags.tolist() for tags in gold.tags] == [[ROOT, 3, UNK, UNK], [ROOT, UNK, UNK, UNK]]
+    assert encode_gold(NEW, VOCAB).tags == ()
+
+
+def test_a_pair_of_tags_is_one_tag() -> None:
+    vocab = replace(VOCAB, tags=Index(["_ NNS", "_ VBP"]), tag_column="upos+xpos")
+    assert encode(KIDS, vocab).tags.tolist() == [ROOT, 3, 4]
+    require_tags(KIDS, vocab)
+
+
+def test_a_sentence_without_words_is_root_alone() -> None:
+    nothing = sentence_from_words([], COLUMNS)
+    assert encode(nothing, VOCAB).words.tolist() == [ROOT]
+    assert encode_gold(nothing, VOCAB).heads.tolist() == [0]
+    require_tags(nothing, VOCAB)
+
+
+def test_gold_heads_count_from_root_at_slot_0() -> None:
+    gold = encode_gold(NEW, VOCAB)
+    assert gold.heads.tolist() == [0, 3, 3, 0]
+    assert gold.heads.dtype == gold.labels.dtype == np.int32
+
+
+def test_gold_needs_heads() -> None:
+    sentence, vocab = without_tags()
+    with pytest.raises(DataError, match=r"<memory>:1: word 1 .* has no HEAD"):
+        encode_gold(sentence, vocab)
+
+
+@pytest.mark.parametrize("tag_column", ["xpos", "upos", "upos+xpos"])
+def test_a_model_that_reads_tags_refuses_a_blank_column(tag_column: str) -> None:
+    sentence, vocab = without_tags(tag_column)
+    with pytest.raises(DataError) as refusal:
+        require_tags(sentence, vocab)
+    assert str(refusal.value).startswith(
+        f"<memory>:1: this model reads the column {tag_column.upper()}"
+    )
+    assert refusal.value.hint
+
+
+def test_one_tag_is_enough_and_a_model_without_tags_needs_none() -> None:
+    require_tags(NEW, VOCAB)
+    require_tags(*without_tags("none"))
+
+
+def test_a_batch_is_padded_with_pad() -> None:
+    batch = make_batch([encode(KIDS, VOCAB), encode(NEW, VOCAB)])
+    assert batch.words.tolist() == [[ROOT, 3, 4, PAD], [ROOT, 3, UNK, UNK]]
+    assert batch.tags.tolist() == [[ROOT, 3, 4, PAD], [ROOT, 3, UNK, UNK]]
+    assert batch.lengths.tolist() == [3, 4]
+    assert {batch.words.dtype, batch.tags.dtype, batch.lengths.dtype} == {np.dtype(np.int32)}
+
+
+def test_a_batch_of_pieces_is_padded_in_both_directions() -> None:
+    longer = sentence_from_words([("lovelier", "_", "0", "root")], COLUMNS)
+    sentences = [encode(NEW, FULL), encode(longer, FULL)]
+    batch = make_batch(sentences)
+    assert batch.pieces.shape == (2, 4, len(PIECES.ids_of("lovelier")))
+    for i, one in enumerate(sentences):
+        n, k = one.pieces.shape
+        assert np.array_equal(batch.pieces[i, :n, :k], one.pieces)
+        assert np.array_equal(batch.vectors[i, :n], one.vectors)
+        assert (batch.pieces[i, n:] == PAD_PIECE).all()
+        assert (batch.pieces[i, :, k:] == PAD_PIECE).all()
+    assert batch.vectors[1, 2:].tolist() == [PAD, PAD]
+
+
+def test_padding_copies_and_takes_another_value() -> None:
+    rows = [np.array([1, 2], np.int32), np.array([5], np.int32)]
+    padded = pad(rows, -1)
+    padded[0, 0] = 9
+    assert padded.tolist() == [[9, 2], [5, -1]]
+    assert rows[0].tolist() == [1, 2]
+
+
+def batches(lengths: list[int], size: int, window: int, seed: int) -> list[list[int]]:
+    return list(windowed_batches(lengths, size, window, np.random.default_rng(seed)))
+
+
+@settings(max_examples=100, deadline=None, derandomize=True, database=None)
+@given(
+    lengths=st.lists(st.integers(1, 50), max_size=60),
+    size=st.integers(1, 8),
+    window=st.integers(1, 5),
+    seed=st.integers(0, 99),
+)
+def test_every_sentence_is_in_one_batch_and_windows_are_sorted(
+    lengths: list[int], size: int, window: int, seed: int
+) -> None:
+    cut = batches(lengths, size, window, seed)
+    flat = [i for batch in cut for i in batch]
+    assert sorted(flat) == list(range(len(lengths)))
+    assert all(len(batch) == size for batch in cut[:-1])
+    assert all(0 < len(batch) <= size for batch in cut)
+    for start in range(0, len(flat), size * window):
+        in_window = [lengths[i] for i in flat[start : start + size * window]]
+        assert in_window == sorted(in_window)
+
+
+def test_the_same_seed_gives_the_same_order_and_another_mixes_anew() -> None:
+    lengths = [i % 7 + 1 for i in range(100)]
+    assert batches(lengths, 4, 3, seed=1) == batches(lengths, 4, 3, seed=1)
+    assert batches(lengths, 4, 3, seed=1) != batches(lengths, 4, 3, seed=2)
+    random = np.random.default_rng(1)
+    first, second = (list(windowed_batches(lengths, 4, 3, random)) for _ in range(2))
+    assert first != second
+
+
+def test_one_window_over_all_sorts_all() -> None:
+    cut = batches([5, 1, 4, 2, 3], 2, 3, seed=0)
+    assert cut == [[1, 3], [4, 2], [0]]

@@ -1,0 +1,200 @@
+"""Every string has one id, and what training never saw is UNK."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from headwise.errors import ConfigError, ModelError
+from headwise.settings.choices import TagColumn
+from headwise.treebank.conllu import read_sentences
+from headwise.treebank.sentence import Sentence, sentence_from_words
+from headwise.vocabulary.vocab import (
+    N_SPECIALS,
+    PAD,
+    ROOT,
+    UNK,
+    Index,
+    Vocab,
+    build_vocab,
+    tag_of,
+    vocab_from_json,
+    vocab_to_json,
+)
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+JSON = {"tag_column": "xpos", "words": ["a"], "tags": ["T"], "labels": ["root"]}
+
+
+def sentence(*rows: tuple[str, str, str, str]) -> Sentence:
+    return sentence_from_words(rows, ["form", "upos", "xpos", "deprel"])
+
+
+TRAIN = [
+    sentence(("The", "DET", "DT", "det"), ("cat", "NOUN", "NN", "root")),
+    sentence(("the", "DET", "DT", "det"), ("cat", "NOUN", "NN", "root"), ("1", "X", "CD", "dep")),
+    sentence(("the", "DET", "DT", "det"), ("<unk>", "X", "NN", "dep"), ("<unk>", "X", "NN", "dep")),
+]
+
+
+def test_specials_come_first() -> None:
+    assert (PAD, UNK, ROOT) == (0, 1, 2)
+    index = Index(["b", "a"])
+    assert len(index) == N_SPECIALS + 2
+    assert [index.id_of("b"), index.id_of("a"), index.id_of("c")] == [3, 4, UNK]
+
+
+def test_a_string_cannot_have_two_ids() -> None:
+    with pytest.raises(ModelError, match="a string stands twice"):
+        Index(["a", "b", "a"])
+
+
+def test_words_seen_too_seldom_are_unknown() -> None:
+    vocab = build_vocab(TRAIN, "xpos", min_count=2)
+    assert vocab.words.strings == ("<unk>", "cat", "the")
+    assert vocab.words.id_of("1") == UNK
+    assert build_vocab(TRAIN, "xpos", min_count=1).words.id_of("1") >= N_SPECIALS
+    assert build_vocab(TRAIN, "xpos", min_count=3).words.strings == ()
+
+
+def test_case_is_kept() -> None:
+    vocab = build_vocab(TRAIN, "xpos", min_count=1)
+    assert vocab.words.id_of("The") != vocab.words.id_of("the")
+    assert vocab.words.id_of("CAT") == UNK
+
+
+def test_what_training_never_saw_is_unknown() -> None:
+    vocab = build_vocab(TRAIN, "xpos", min_count=1)
+    assert vocab.words.id_of("dog") == UNK
+    assert vocab.tags.id_of("VBZ") == UNK
+    assert vocab.labels.id_of("nsubj") == UNK
+
+
+@pytest.mark.parametrize("spelling", ["<unk>", "<pad>", "<root>", "UNK", "ROOT", "_"])
+def test_a_word_spelled_like_a_special_is_a_word(spelling: str) -> None:
+    row = (spelling, spelling, spelling, spelling)
+    vocab = build_vocab([sentence(row)], "xpos", min_count=1)
+    for index in (vocab.words, vocab.tags, vocab.labels):
+        assert index.id_of(spelling) == N_SPECIALS
+        assert index.strings == (spelling,)
+
+
+def test_frequent_strings_come_first_and_ties_are_alphabetical() -> None:
+    vocab = build_vocab(TRAIN, "xpos", min_count=1)
+    assert vocab.words.strings == ("<unk>", "cat", "the", "1", "The")
+    assert vocab.tags.strings == ("NN", "DT", "CD")
+    assert vocab.labels.strings == ("dep", "det", "root")
+    assert vocab_to_json(build_vocab(TRAIN[::-1], "xpos", 1)) == vocab_to_json(vocab)
+
+
+def test_tags_come_from_the_chosen_column_seldom_ones_too() -> None:
+    assert tag_of(TRAIN[1], "xpos") == ["DT", "NN", "CD"]
+    assert tag_of(TRAIN[1], "upos") == ["DET", "NOUN", "X"]
+    assert tag_of(TRAIN[1], "upos+xpos") == ["DET DT", "NOUN NN", "X CD"]
+    assert tag_of(TRAIN[1], "none") == []
+    assert build_vocab(TRAIN, "upos", min_count=9).tags.strings == ("DET", "X", "NOUN")
+    assert build_vocab(TRAIN, "none", min_count=1).tags.strings == ()
+
+
+def test_pairs_of_tags_are_tags() -> None:
+    vocab = build_vocab(TRAIN, "upos+xpos", min_count=1)
+    assert vocab.tags.strings == ("DET DT", "NOUN NN", "X NN", "X CD")
+
+
+def test_predicted_tags_are_collected_by_column() -> None:
+    vocab = build_vocab(TRAIN, "none", 1, predicted=["xpos", "upos"])
+    told = {column: index.strings for column, index in vocab.predicted.items()}
+    assert list(told.items()) == [("xpos", ("NN", "DT", "CD")), ("upos", ("DET", "X", "NOUN"))]
+    assert vocab.tags.strings == ()
+
+
+def test_a_vector_is_found_by_spelling_and_else_in_lower_case() -> None:
+    vocab = replace(build_vocab(TRAIN, "xpos", 1), vectors=Index(["The", "cat", "the"]))
+    assert [vocab.vector_id(form) for form in ("The", "the", "THE", "Cat")] == [3, 5, 5, 4]
+    assert vocab.vector_id("dog") == UNK
+
+
+@pytest.mark.parametrize("tag_column", ["xpos", "upos", "upos+xpos", "none"])
+@pytest.mark.parametrize("is_full", [False, True])
+def test_a_vocabulary_comes_back_from_json(tag_column: TagColumn, is_full: bool) -> None:
+    names = ("ewt-dev-100.conllu", "coptic-20.conllu", "hand-made.conllu")
+    sentences = [s for name in names for s in read_sentences(FIXTURES / name)]
+    vocab = build_vocab(sentences, tag_column, min_count=1)
+    if is_full:
+        vocab = build_vocab(sentences, tag_column, 1, 700, ["xpos", "upos"])
+        vocab = replace(vocab, vectors=Index(["the", "of", "ñ"]))
+        marks = Index(["treebank=a b", "treebank=c", "upos=X", "feats=Case=Nom"])
+        vocab = replace(vocab, mark_columns=("treebank", "upos", "feats"), marks=marks)
+    data = vocab_to_json(vocab)
+    again = vocab_from_json(data, "vocab.json")
+    assert strings(again) == strings(vocab)
+    assert vocab_to_json(again) == data
+    assert data.endswith(b"}\n")
+    assert len(vocab.words) > 900
+
+
+def strings(vocab: Vocab) -> tuple[object, ...]:
+    predicted = [(column, index.strings) for column, index in vocab.predicted.items()]
+    return (
+        vocab.words.strings,
+        vocab.tags.strings,
+        vocab.labels.strings,
+        vocab.tag_column,
+        vocab.pieces.n_buckets,
+        vocab.vectors.strings,
+        predicted,
+        vocab.mark_columns,
+        vocab.marks.strings,
+    )
+
+
+DAMAGED = {
+    "nothing": b"",
+    "cut off": json.dumps(JSON).encode()[:-3],
+    "not text": json.dumps(JSON).encode().replace(b'"a"', b'"\xff"'),
+    "no object": b"[]",
+    "a key missing": json.dumps({k: v for k, v in JSON.items() if k != "tags"}).encode(),
+    "a key too many": json.dumps(JSON | {"more": []}).encode(),
+    "a number": json.dumps(JSON | {"words": [1]}).encode(),
+    "another column": json.dumps(JSON | {"tag_column": "lemma"}).encode(),
+    "a word twice": json.dumps(JSON | {"words": ["a", "a"]}).encode(),
+    "a vector twice": json.dumps(JSON | {"vectors": ["a", "a"]}).encode(),
+    "a predicted tag twice": json.dumps(JSON | {"predicted": {"upos": ["X", "X"]}}).encode(),
+    "another predicted column": json.dumps(JSON | {"predicted": {"feats": ["X"]}}).encode(),
+    "a mark twice": json.dumps(JSON | {"marks": ["upos=X", "upos=X"]}).encode(),
+    "marks of another column": json.dumps(JSON | {"mark_columns": ["lemma"]}).encode(),
+    "too few pieces": json.dumps(JSON | {"pieces": -1}).encode(),
+    "too many pieces": json.dumps(JSON | {"pieces": 10**9}).encode(),
+}
+
+
+def test_the_main_treebank_is_read_by_until_another_is_chosen() -> None:
+    marks = {"mark_columns": ["treebank", "upos"], "marks": ["treebank=a", "treebank=b", "upos=X"]}
+    vocab = vocab_from_json(json.dumps(JSON | marks).encode(), "v")
+    assert (vocab.treebanks, vocab.treebank) == (("a", "b"), "a")
+    assert vocab.as_in("b").treebank == "b"
+    assert vocab.reads == ("xpos", "upos")
+    with pytest.raises(ConfigError, match=r"no treebank c in this model\nhint: it knows a, b"):
+        vocab.as_in("c")
+
+
+def test_a_model_of_one_treebank_tells_none_apart() -> None:
+    vocab = vocab_from_json(json.dumps(JSON).encode(), "v")
+    assert vocab.treebanks == ()
+    with pytest.raises(ConfigError, match="was not trained to tell any apart"):
+        vocab.as_in("a")
+
+
+def test_json_of_an_older_release_is_read() -> None:
+    vocab = vocab_from_json(json.dumps(JSON).encode(), "v")
+    assert strings(vocab) == (("a",), ("T",), ("root",), "xpos", 0, (), [], (), ())
+    assert json.loads(vocab_to_json(vocab)) == JSON
+
+
+@pytest.mark.parametrize("data", DAMAGED.values(), ids=DAMAGED)
+def test_a_damaged_vocabulary_is_refused(data: bytes) -> None:
+    with pytest.raises(ModelError) as refusal:
+        vocab_from_json(data, "model/vocab.json")
+    assert str(refusal.value).startswith("model/vocab.json: ")
+    assert refusal.value.hint == "the model folder is damaged; fetch it again"
