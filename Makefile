@@ -1,15 +1,25 @@
-# make check    install what development needs into .venv, then lint, types and tests
-# make test     the tests alone
-# make wheel    build the wheel into dist/
-# make clean    remove what the others made
+# make check      install development dependencies into .venv, then lint, type-check and run the quick tests
+# make check-all  the same, then the slow tests; branch coverage over both must reach the minimum
+# make test       the quick tests only
+# make wheel      build the wheel into dist/
+# make clean      remove everything the other targets made
 
 PYTHON ?= python3
 BIN = .venv/bin
 STAMP = .venv/installed
+# Two processes with one PyTorch thread each; more threads would compete for the same cores.
+PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+COVERAGE_REPORT = .cache/coverage.json
 
-.PHONY: check install lint types test wheel clean
+.PHONY: check check-all install lint types test wheel clean
 
 check: lint types test
+
+# Also set for the prerequisites: `check-all` measures the coverage of the quick tests, `check` saves the time.
+check-all: COVERAGE = --cov --cov-report=
+check-all: check
+	$(PYTEST) -m slow $(COVERAGE) --cov-append --cov-report=term-missing:skip-covered --cov-report=json:$(COVERAGE_REPORT)
+	$(BIN)/python tests/coverage_bars.py $(COVERAGE_REPORT)
 
 install: $(STAMP)
 
@@ -26,13 +36,11 @@ lint: $(STAMP)
 types: $(STAMP)
 	$(BIN)/mypy
 
-# Two processes, and one thread of PyTorch's in each: more would wait for one another.
 test: $(STAMP)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --cov --cov-report=term-missing:skip-covered --cov-report=json:.cache/coverage.json
-	$(BIN)/python tests/coverage_bars.py .cache/coverage.json
+	$(PYTEST) -m "not slow" $(COVERAGE)
 
 wheel: $(STAMP)
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
 clean:
-	rm -rf .venv .cache/coverage.json build dist .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .coverage $(COVERAGE_REPORT) build dist .mypy_cache .pytest_cache .ruff_cache

@@ -18,11 +18,21 @@ from headwise.settings.model import ModelConfig
 from headwise.settings.recipe import Recipe
 from headwise.settings.training import DataConfig, LabelConfig, SegmentConfig, TrainConfig
 
-FIXTURES = Path(__file__).parent / "fixtures"
+TESTS = Path(__file__).parent
+FIXTURES = TESTS / "fixtures"
+
+# Every test below these paths is slow; a single slow test elsewhere carries the mark itself.
+SLOW_PATHS = ("bench/", "learn/fit/test_distributed", "network/kernels/", "serve/page/")
 
 # Whether a property holds does not depend on how busy the machine is.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.relative_to(TESTS).as_posix().startswith(SLOW_PATHS):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

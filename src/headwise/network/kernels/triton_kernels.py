@@ -9,7 +9,7 @@ Sizes of blocks are powers of two; what sticks out of an array is read as zero a
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
-# ruff: noqa: N803, PLR0913, PLR0917
+# ruff: noqa: N803
 
 import triton
 import triton.language as tl
