@@ -19,7 +19,7 @@ SAMPLE = Path(__file__).parent.parent / "tests" / "fixtures" / "ewt-dev-100.conl
 def measure(sentence: headwise.Sentence, flags: list[str]) -> tuple[float, float]:
     """Parse one sentence; give seconds and the peak in MiB (the largest of all runs so far)."""
     with tempfile.NamedTemporaryFile("w", suffix=".conllu", encoding="utf-8") as file:
-        file.write(sentence.text)
+        file.write(sentence.conllu)
         file.flush()
         started = time.monotonic()
         command = [sys.executable, "-m", "headwise", "parse", file.name, "--quiet", *flags]

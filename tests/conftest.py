@@ -44,7 +44,7 @@ def ewt_sentences() -> list[Sentence]:
 def tiny_treebank(tmp_path_factory: pytest.TempPathFactory, ewt_sentences: list[Sentence]) -> Path:
     path = tmp_path_factory.mktemp("treebank") / "tiny.conllu"
     short = [sentence for sentence in ewt_sentences if len(sentence) <= 25][:40]
-    path.write_text("".join(sentence.text for sentence in short), encoding="utf-8")
+    path.write_text("".join(sentence.conllu for sentence in short), encoding="utf-8")
     return path
 
 
@@ -150,7 +150,7 @@ def two_treebanks(
     parts = {"first": sentences[:25], "second": sentences[25:]}
     for name, part in parts.items():
         (root / name).mkdir()
-        text = "".join(sentence.text for sentence in part)
+        text = "".join(sentence.conllu for sentence in part)
         for role in ("train", "dev"):
             (root / name / f"{role}.conllu").write_text(text, encoding="utf-8")
     return root / "first", root / "second"

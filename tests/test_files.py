@@ -22,7 +22,7 @@ TEXT = b"# a line\n" * 1000
 UNPACK = {"": bytes, ".gz": gzip.decompress, ".xz": lzma.decompress}
 COPY = """
 from headwise.errors import DataError
-from headwise.words.files import open_source, open_target
+from headwise.files import open_source, open_target
 import os, sys
 try:
     with open_source("-") as (stream, name), open_target("-") as target:

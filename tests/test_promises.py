@@ -25,7 +25,7 @@ def peak_memory(source: Path, *flags: str) -> tuple[bytes, int]:
 
 def write_words(path: Path, words: list[tuple[str, str]]) -> Path:
     sentence = headwise.sentence_from_words(words, ["form", "xpos"])
-    path.write_text(sentence.text, encoding="utf-8")
+    path.write_text(sentence.conllu, encoding="utf-8")
     return path
 
 

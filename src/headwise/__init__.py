@@ -4,7 +4,7 @@
 
     parser = headwise.load()
     for sentence, parse in parser.annotate_text("Kids love candy."):
-        print(sentence.text, end="")
+        print(sentence.conllu, end="")
 
 The packages, bottom to top, are in `docs/architecture.md`.
 """

@@ -66,7 +66,7 @@ def test_a_folder_is_written_again_in_its_place(
     assert (folder / "README.md").read_text() == "card"
     assert [p.name for p in tmp_path.iterdir()] == ["small"]
     texts = [
-        [s.text for s, _ in p.annotate(ewt_sentences)] for p in (before, headwise.load(folder))
+        [s.conllu for s, _ in p.annotate(ewt_sentences)] for p in (before, headwise.load(folder))
     ]
     assert texts[0] == texts[1]
 

@@ -21,8 +21,8 @@ def written_out(form: OutputFormat, items: list[Annotated] = ITEMS, screen: Scre
 
 @pytest.mark.parametrize("form", ["conllu", "conllx"])
 def test_conll_loses_nothing(form: OutputFormat) -> None:
-    text = SENTENCE.text.encode()
-    assert written_out(form) == text + b"what\n\n" + NOTHING.text.encode() + text
+    text = SENTENCE.conllu.encode()
+    assert written_out(form) == text + b"what\n\n" + NOTHING.conllu.encode() + text
 
 
 def test_json_has_one_object_a_line_and_only_sentences() -> None:

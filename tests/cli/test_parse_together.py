@@ -19,7 +19,7 @@ def test_several_models_are_an_ensemble(full_run: Path, marked_run: Path) -> Non
     assert done.returncode == 0, done.stderr
     sentences = list(headwise.read_sentences(SAMPLE))
     parses = headwise.load([full_run, marked_run]).parse(sentences)
-    expected = "".join(s.with_parse(p).text for s, p in zip(sentences, parses, strict=True))
+    expected = "".join(s.with_parse(p).conllu for s, p in zip(sentences, parses, strict=True))
     assert done.stdout.decode() == expected
     alone = headwise.load(full_run).parse(sentences)
     assert [p.heads for p in parses] != [p.heads for p in alone]

@@ -27,7 +27,7 @@ def read(text: str, form: str) -> list[Sentence]:
 
 def test_phead_and_pdeprel_live_in_misc() -> None:
     first, second = read_sentences(FIXTURES / "hand-made.conllx", "conllx")
-    text = to_conllu(first).text + to_conllu(second).text
+    text = to_conllu(first).conllu + to_conllu(second).conllu
     assert "1\t#\t#\tSYM\t#\t_\t2\tdep\t_\tPHead=2|PDeprel=dep\n" in text
     assert "2\tlachen\tlachen\tV\tVVFIN\t_\t0\tROOT\t_\t_\n" in text
     assert text.endswith("3\t#2\t#2\tSYM\tSYM\t_\t2\tMO\t_\tPHead=0|PDeprel=%7C\n\n")
@@ -37,7 +37,7 @@ def test_phead_and_pdeprel_live_in_misc() -> None:
 def test_x_to_u_to_x_is_the_same() -> None:
     path = FIXTURES / "hand-made.conllx"
     back = [to_conllx(to_conllu(sentence)) for sentence in read_sentences(path, "conllx")]
-    assert "".join(done.sentence.text for done in back) == path.read_text(encoding="utf-8")
+    assert "".join(done.sentence.conllu for done in back) == path.read_text(encoding="utf-8")
     assert all(not done.lost for done in back)
 
 
@@ -48,16 +48,16 @@ def test_x_to_u_to_x_is_the_same_for_any_values(rows: list[tuple[str, ...]]) -> 
     for row in clean:
         row[COLUMNS.index("head")] = "0"
     sentence = sentence_from_words(clean, COLUMNS)
-    (as_u,) = read(to_conllu(sentence).text, "conllu")
+    (as_u,) = read(to_conllu(sentence).conllu, "conllu")
     back = to_conllx(as_u)
-    assert back.sentence.text == sentence.text
+    assert back.sentence.conllu == sentence.conllu
     assert not back.lost
     assert to_conllx(to_conllu(sentence)).sentence.words == sentence.words
 
 
 def test_a_carriage_return_in_phead_survives() -> None:
     (sentence,) = read("1\ta\t_\t_\t_\t_\t0\t_\tx\r\t_\n\n", "conllx")
-    (as_u,) = read(to_conllu(sentence).text, "conllu")
+    (as_u,) = read(to_conllu(sentence).conllu, "conllu")
     assert to_conllx(as_u).sentence.words == sentence.words
 
 
@@ -68,7 +68,7 @@ def test_what_has_no_place_is_counted() -> None:
     )
     done = to_conllx(read(text, "conllu")[0])
     assert done.lost == Counter({"comment": 2, "DEPS": 1, "MISC": 1})
-    assert done.sentence.text == (
+    assert done.sentence.conllu == (
         "1\ta\t_\tX\tY\tA=B\t0\troot\t1\t_\n2\tb\t_\tX\tY\t_\t1\tdep\t_\tx\n\n"
     )
 
@@ -84,7 +84,7 @@ def test_ranges_and_empty_nodes_are_refused_or_dropped(line: str, kind: str) -> 
     ):
         to_conllx(sentence)
     done = to_conllx(sentence, drop=True)
-    assert done.sentence.text == words
+    assert done.sentence.conllu == words
     assert done.lost == Counter({"comment": 1, kind: 1})
 
 
@@ -92,11 +92,11 @@ def test_real_sentences_keep_their_first_eight_columns(ewt_sentences: list[Sente
     for sentence in ewt_sentences:
         there = to_conllx(sentence, drop=True).sentence
         assert [word[:8] for word in there.words] == [word[:8] for word in sentence.words]
-        assert read(there.text, "conllx")[0].words == there.words
+        assert read(there.conllu, "conllx")[0].words == there.words
 
 
 def test_a_block_without_words_becomes_nothing() -> None:
     (sentence,) = read("# only a comment\n\n", "conllu")
     done = to_conllx(sentence)
-    assert done.sentence.text == ""
+    assert done.sentence.conllu == ""
     assert done.lost == Counter({"comment": 1})

@@ -24,7 +24,7 @@ KIDS = """( (S (NP-SBJ-1 (NNS Kids)) (VP (VBP want)
 def test_a_sentence_in_conllu() -> None:
     sentence = to_sentence(one(KIDS), RULES["english"], sentence_id="kids 1.1")
     assert sentence is not None
-    assert sentence.text == (
+    assert sentence.conllu == (
         "# sent_id = kids_1.1\n"
         "1\tKids\t_\t_\tNNS\t_\t2\tSUB\t_\t_\n"
         "2\twant\t_\t_\tVBP\t_\t0\tROOT\t_\t_\n"
@@ -78,7 +78,7 @@ def test_a_free_sample_is_as_the_rules_say() -> None:
         for number, tree in enumerate(read_trees(FIXTURES / "heads-gentle-road.txt"), 1)
     ]
     gold = list(read_sentences(FIXTURES / "heads-gentle-road.conllu"))
-    assert [sentence.text for sentence in found if sentence] == [s.text for s in gold]
+    assert [sentence.conllu for sentence in found if sentence] == [s.conllu for s in gold]
 
 
 @FIXED
@@ -101,7 +101,7 @@ def test_any_tree_becomes_a_projective_tree_with_one_root(tree: Tree, language: 
 def test_what_is_written_can_be_read(tree: Tree, form: str) -> None:
     sentence = to_sentence(tree, RULES["english"], form, "a.1")  # type: ignore[arg-type]
     if sentence is not None:
-        (again,) = read_sentences(io.BytesIO(sentence.text.encode()), form)  # type: ignore[arg-type]
+        (again,) = read_sentences(io.BytesIO(sentence.conllu.encode()), form)  # type: ignore[arg-type]
         assert again.words == sentence.words
 
 

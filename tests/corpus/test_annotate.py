@@ -21,7 +21,7 @@ def document(i: int, content: str | bytes) -> Document:
 
 def sentences(items: list[Parsed | Refused]) -> list[list[str] | str]:
     return [
-        item.error if isinstance(item, Refused) else [s.text for s, _ in item.sentences]
+        item.error if isinstance(item, Refused) else [s.conllu for s, _ in item.sentences]
         for item in items
     ]
 
@@ -32,7 +32,7 @@ def test_together_or_one_by_one_the_parses_are_the_same(parser: Parser, texts: l
     together = sentences(list(annotate(parser, documents)))
     assert together == sentences(list(annotate(parser, documents, one_by_one=True)))
     assert together[4] == []
-    streamed = [[s.text for s, _ in parser.annotate_text(str(d.content))] for d in documents]
+    streamed = [[s.conllu for s, _ in parser.annotate_text(str(d.content))] for d in documents]
     assert together == streamed
 
 
@@ -79,8 +79,8 @@ def test_a_large_document_is_streamed(
     assert isinstance(small, Parsed)
     assert isinstance(streamed, Parsed)
     assert not isinstance(streamed.sentences, list)
-    expected = [sentence.text for sentence, _ in parser.annotate_text(large)]
-    assert [sentence.text for sentence, _ in streamed.sentences] == expected
+    expected = [sentence.conllu for sentence, _ in parser.annotate_text(large)]
+    assert [sentence.conllu for sentence, _ in streamed.sentences] == expected
     assert isinstance(last, Parsed)
     good = b"1\tHi\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
     (poisoned,) = annotate(parser, [document(7, good * 100 + BAD)])

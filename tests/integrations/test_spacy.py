@@ -1,6 +1,5 @@
 """A real spaCy pipeline on real sentences, with the model inside."""
 
-import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -41,8 +40,7 @@ def nlp() -> Language:
 
 @pytest.fixture(scope="module")
 def real_texts(ewt_sentences: list[Sentence]) -> list[str]:
-    found = [re.search(r"# text = (.*)", sentence.text) for sentence in ewt_sentences]
-    return [match[1] for match in found if match]
+    return [sentence.text for sentence in ewt_sentences]
 
 
 def annotation(doc: Doc) -> list[tuple[object, ...]]:

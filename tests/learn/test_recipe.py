@@ -263,7 +263,7 @@ def test_too_long_sentences_are_left_out_of_training(tiny_recipe: Recipe, tmp_pa
     assert max(len(sentence) for sentence in data.train.encoded) == 11
     only = tmp_path / "only.conllu"
     longest = max(headwise.read_sentences(tiny_recipe.data.train), key=len)
-    only.write_text(longest.text, encoding="utf-8")
+    only.write_text(longest.conllu, encoding="utf-8")
     alone = msgspec.structs.replace(tiny_recipe.data, train=str(only))
     with pytest.raises(ConfigError, match="at most 10 words"):
         load_data(alone, tiny_recipe.model, train)

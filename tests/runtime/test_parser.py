@@ -93,7 +93,7 @@ def test_missing_tags_are_an_error_or_passed_through(parser: Parser) -> None:
         parser.parse([blank])
     ((item, parse),) = parser.annotate([blank], on_error="skip")
     assert isinstance(item, Malformed)
-    assert item.data == blank.text.encode()
+    assert item.data == blank.conllu.encode()
     assert parse is None
 
 

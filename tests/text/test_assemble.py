@@ -45,7 +45,7 @@ def rows(sentence: Sentence) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize("n", [1, 2, 3, 100])
 def test_a_sentence_in_full(n: int) -> None:
     first, second = assemble(labelled("We| do+n't|  do*./\n\nNo/", n), RULES)
-    assert first.text == (
+    assert first.conllu == (
         "# newpar\n"
         "# sent_id = 1\n"
         "# text = We don't do.\n"

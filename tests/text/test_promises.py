@@ -57,7 +57,7 @@ def parsed(text: str | Iterable[str], threads: int = 1) -> list[tuple[Sentence, 
 
 
 def conllu_of(found: list[tuple[Sentence, Parse]]) -> str:
-    return "".join(sentence.text for sentence, _ in found)
+    return "".join(sentence.conllu for sentence, _ in found)
 
 
 def as_written(raw: str) -> str:

@@ -23,7 +23,7 @@ def read(data: bytes, form: Input = "auto", segmenter: Segmenter | None = None) 
 
 
 def together(sentences: list[Sentence]) -> bytes:
-    return "".join(sentence.text for sentence in sentences).encode()
+    return "".join(sentence.conllu for sentence in sentences).encode()
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_on_error_is_for_treebanks(segmenter: Segmenter) -> None:
     first, broken, last = read_any(
         io.BytesIO(TREEBANK + b"what\n\n" + TREEBANK), "auto", segmenter, "skip"
     )
-    assert first.text == last.text == TREEBANK.decode()  # type: ignore[union-attr]
+    assert first.conllu == last.conllu == TREEBANK.decode()  # type: ignore[union-attr]
     assert isinstance(broken, Malformed)
 
 

@@ -40,7 +40,7 @@ HARD = [
 
 
 def segmented(segmenter: Segmenter, text: str) -> str:
-    return "".join(sentence.text for sentence in segmenter.segment(text))
+    return "".join(sentence.conllu for sentence in segmenter.segment(text))
 
 
 def ranges(sentence: Sentence) -> list[tuple[str, int, int]]:
@@ -84,7 +84,7 @@ def test_the_validator_is_awake() -> None:
 def test_any_text_becomes_conllu(segmenter: Segmenter, text: str) -> None:
     found = list(segmenter.segment(text))
     check_offsets(text, found)
-    conllu = "".join(sentence.text for sentence in found)
+    conllu = "".join(sentence.conllu for sentence in found)
     again = list(read_sentences(io.BytesIO(conllu.encode())))
     assert [sentence.words for sentence in again] == [sentence.words for sentence in found]
     if found:
@@ -106,7 +106,7 @@ def test_lines_and_tokens_stay_what_they_are(segmenter: Segmenter, text: str) ->
         assert len(found) == n_lines
         check_offsets(text, found)
         if found:
-            assert incidents("".join(sentence.text for sentence in found)) == []
+            assert incidents("".join(sentence.conllu for sentence in found)) == []
     forms = [word.form for sentence in read_tokens(text) for word in sentence.words]
     assert forms == [cleaned(part) for part in text.split()]
 
@@ -115,7 +115,7 @@ def test_lines_and_tokens_stay_what_they_are(segmenter: Segmenter, text: str) ->
 def test_hard_texts(segmenter: Segmenter, text: str) -> None:
     found = list(segmenter.segment(text))
     check_offsets(text, found)
-    assert not found or incidents("".join(sentence.text for sentence in found)) == []
+    assert not found or incidents("".join(sentence.conllu for sentence in found)) == []
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_long_texts_have_bounded_sentences(segmenter: Segmenter, text: str) -> N
     check_offsets(text, found)
     assert max(len(ranges(sentence)) for sentence in found) <= 1_000
     assert max(end - start for one in found for _, start, end in ranges(one)) <= 1_000
-    assert incidents("".join(sentence.text for sentence in found[:50])) == []
+    assert incidents("".join(sentence.conllu for sentence in found[:50])) == []
 
 
 def test_a_stream_is_not_held_whole(segmenter: Segmenter) -> None:

@@ -120,9 +120,9 @@ def test_a_sentence_comes_before_the_next_is_read() -> None:
     pipe = Pipe([first.encode(), second.encode()])
     sentences = read_sentences(pipe)
     assert pipe.n_reads == 0
-    assert next(sentences).text == word(1) + "\n"
+    assert next(sentences).conllu == word(1) + "\n"
     assert pipe.n_reads == 1
-    assert next(sentences).text == "# next\n" + word(1, "y") + "\n"
+    assert next(sentences).conllu == "# next\n" + word(1, "y") + "\n"
 
 
 def test_a_long_file_is_read_buffer_by_buffer() -> None:
@@ -188,14 +188,14 @@ def test_an_empty_file_has_no_sentence() -> None:
 def test_a_line_of_blanks_ends_a_sentence(blank: str) -> None:
     text = word(1) + blank + blank + word(1, "y")
     first, second = read_text(text)
-    assert first.text == word(1) + blank + blank
-    assert second.text == word(1, "y")
+    assert first.conllu == word(1) + blank + blank
+    assert second.conllu == word(1, "y")
     assert second.line_of(1) == 4
 
 
 def test_blank_lines_at_the_start_are_kept() -> None:
     nothing, first = read_text("\n \n" + word(1) + "\n")
-    assert (nothing.text, len(nothing)) == ("\n \n", 0)
+    assert (nothing.conllu, len(nothing)) == ("\n \n", 0)
     assert first.line_of(1) == 3
 
 

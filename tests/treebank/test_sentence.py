@@ -2,13 +2,24 @@
 
 import dataclasses
 import io
+from pathlib import Path
 
 import pytest
 
 from headwise.errors import ConfigError, DataError
 from headwise.treebank.conllu import as_bytes, read_sentences
-from headwise.treebank.sentence import Parse, Sentence, Word, line_end, sentence_from_words
+from headwise.treebank.sentence import (
+    EmptyNode,
+    Parse,
+    Sentence,
+    Token,
+    Word,
+    line_end,
+    sentence_from_tokens,
+    sentence_from_words,
+)
 
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 TEXT = (
     "# text = It's cold\r\n"
     "1-2\tIt's\t_\t_\t_\t_\t_\t_\t_\t_\n"
@@ -26,7 +37,7 @@ def read(text: str) -> Sentence:
 
 
 def test_a_parse_goes_to_the_columns_of_words_only() -> None:
-    assert read(TEXT).with_parse(PARSE).text == (
+    assert read(TEXT).with_parse(PARSE).conllu == (
         "# text = It's cold\r\n"
         "1-2\tIt's\t_\t_\t_\t_\t_\t_\t_\t_\n"
         "1\tIt\tit\tPRON\tPRP\tNumber=Sing\t2\ta\t3:nsubj\tA=1\r\n"
@@ -50,7 +61,7 @@ def test_tags_of_a_parse_go_to_their_columns() -> None:
 def test_a_parse_leaves_the_sentence_as_it_was() -> None:
     sentence = read(TEXT)
     parsed = sentence.with_parse(PARSE)
-    assert sentence.text == TEXT
+    assert sentence.conllu == TEXT
     assert sentence.gold_heads() == (3, 3, 0)
     assert parsed.gold_heads() == PARSE.heads
     assert [word.deprel for word in parsed.words] == list(PARSE.labels)
@@ -99,10 +110,10 @@ def test_line_end_is_newline_carriage_return_or_nothing(line: str, end: str) -> 
 
 def test_plain_words_become_a_sentence_that_can_be_read() -> None:
     sentence = sentence_from_words([("Kids", "NNS"), ("love it", "VBP")], ["form", "xpos"])
-    assert sentence.text == (
+    assert sentence.conllu == (
         "1\tKids\t_\t_\tNNS\t_\t_\t_\t_\t_\n2\tlove it\t_\t_\tVBP\t_\t_\t_\t_\t_\n\n"
     )
-    assert sentence.words == read(sentence.text).words
+    assert sentence.words == read(sentence.conllu).words
     assert sentence.words[1] == Word("2", "love it", "_", "_", "VBP", *"_____")
     assert (sentence.source, sentence.line_of(2)) == ("<memory>", 2)
     parsed = sentence.with_parse(Parse((2, 0), ("nsubj", "root"), (0.0, 0.0), "greedy"))
@@ -111,7 +122,7 @@ def test_plain_words_become_a_sentence_that_can_be_read() -> None:
 
 def test_no_words_are_a_sentence_too() -> None:
     sentence = sentence_from_words([], ["form"])
-    assert (len(sentence), sentence.text, sentence.gold_heads()) == (0, "\n", ())
+    assert (len(sentence), sentence.conllu, sentence.gold_heads()) == (0, "\n", ())
     assert sentence.with_parse(Parse((), (), (), "greedy")) == sentence
 
 
@@ -130,3 +141,73 @@ def test_a_value_that_no_file_can_hold_is_refused(form: str) -> None:
 def test_a_column_that_cannot_be_given_is_refused(column: str) -> None:
     with pytest.raises(ConfigError, match=f"no column '{column}'"):
         sentence_from_words([("Kids", "1")], ["form", column])
+
+
+CONTRACTED = """# sent_id = 1
+#text=
+# newpar
+1\tNo\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+2\t,\t_\t_\t_\t_\t_\t_\t_\tTokenRange=2:3
+3-4\tdon't\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No|TokenRange=4:9
+3\tdo\t_\t_\t_\t_\t_\t_\t_\t_
+4\tn't\t_\t_\t_\t_\t_\t_\t_\t_
+4.1\tgo\tgo\tVERB\tVB\tA=1\t_\t_\t3:dep\tB=2
+5\t!\t_\t_\t_\t_\t_\t_\t_\tGloss=x|SpaceAfter=No
+"""
+
+
+def test_comments_are_values() -> None:
+    sentence = read(CONTRACTED)
+    assert sentence.comments == ("sent_id = 1", "text=", "newpar")
+    assert sentence.metadata == {"sent_id": "1", "text": "", "newpar": ""}
+    assert read("#a=\n# a = b = c\n# a = d\n" + CONTRACTED).metadata["a"] == "b = c"
+
+
+def test_tokens_are_multi_word_tokens_and_the_words_outside_of_them() -> None:
+    sentence = read(CONTRACTED)
+    dont = Token(3, 4, "don't", "SpaceAfter=No|TokenRange=4:9", 5, True)
+    assert sentence.multi_word_tokens == (dont,)
+    assert [token.form for token in sentence.tokens] == ["No", ",", "don't", "!"]
+    assert sentence.tokens[2] == dont
+    assert sentence.tokens[1] == Token(2, 2, ",", "TokenRange=2:3", 4, False)
+    assert [token.has_space_after for token in sentence.tokens] == [False, True, False, False]
+    assert [token.span for token in sentence.tokens] == [None, (2, 3), (4, 9), None]
+
+
+def test_empty_nodes_are_values() -> None:
+    (node,) = read(CONTRACTED).empty_nodes
+    assert node == EmptyNode("4.1", "go", "go", "VERB", "VB", "A=1", "3:dep", "B=2", 8)
+
+
+def test_text_is_the_comment_or_the_tokens_put_together() -> None:
+    assert read(CONTRACTED).text == "No, don't!"
+    assert read("# text = a  b\n" + CONTRACTED).text == "a  b"
+    for sentence in read_sentences(FIXTURES / "ewt-dev-100.conllu"):
+        bare = sentence_from_tokens([(t.form, t.misc, ()) for t in sentence.tokens])
+        assert bare.text == sentence.text
+
+
+def test_a_block_without_words_has_comments_only() -> None:
+    sentence = read("# alone\n\n")
+    assert (sentence.comments, sentence.text, sentence.tokens) == (("alone",), "", ())
+
+
+@pytest.mark.parametrize(
+    ("misc", "span"),
+    [
+        ("TokenRange=5:9", (5, 9)),
+        ("SpaceAfter=No|TokenRange=0:1", (0, 1)),
+        ("_", None),
+        ("TokenRange=5", None),
+        ("XTokenRange=5:9", None),
+        (f"TokenRange=1:{'9' * 5000}", None),
+    ],
+)
+def test_the_span_of_a_word_comes_from_misc(misc: str, span: tuple[int, int] | None) -> None:
+    assert sentence_from_words([("a", misc)], ["form", "misc"]).words[0].span == span
+
+
+@pytest.mark.parametrize("head", ["_", "3", "x", "-1", "٢", "9" * 5000])
+def test_a_head_that_is_not_in_the_sentence_is_none(head: str) -> None:
+    sentence = sentence_from_words([("a", head), ("b", "0")], ["form", "head"])
+    assert sentence.heads == (None, 0)

@@ -156,7 +156,7 @@ class _Lines:
         self._stream = stream
 
     def add(self, document: Document, number: int, sentence: Sentence, parse: Parse) -> None:
-        text = sentence.text
+        text = sentence.conllu
         if isinstance(document.content, str):
             before = _document_comments(document) if number == 1 else ""
             name = _UNFIT.sub(lambda found: quote(found[0], safe=""), document.id)

@@ -265,7 +265,7 @@ class Parser:
         except DataError as error:
             if on_error != "skip":
                 raise
-            return Malformed(item.text.encode("utf-8"), error)
+            return Malformed(item.conllu.encode("utf-8"), error)
         return item
 
 

@@ -23,7 +23,7 @@ from headwise.serve.limits import Refusal, within
 from headwise.serve.queue import Turn, Work
 from headwise.serve.service import Service, service_of
 from headwise.text.read import read_text
-from headwise.treebank.sentence import BLANK, Parse, Sentence, line_end, sentence_from_tokens
+from headwise.treebank.sentence import BLANK, Parse, Sentence, sentence_from_tokens
 
 FORM = "application/x-www-form-urlencoded"
 PARTS = "multipart/form-data"
@@ -160,18 +160,13 @@ def _filled(sentence: Sentence, parse: Parse, wish: Wish) -> Sentence:
     full = sentence.with_parse(parse)
     if wish.parse:
         return full
-    lines = list(full.lines)
-    words = []
-    for row, old, new in zip(full.rows, sentence.words, full.words, strict=True):
-        word = new._replace(head=old.head, deprel=old.deprel)
-        words.append(word)
-        lines[row] = "\t".join(word) + line_end(lines[row])
-    return Sentence(tuple(words), tuple(lines), full.rows, full.source, full.first_line)
+    pairs = zip(sentence.words, full.words, strict=True)
+    return full.with_words([new._replace(head=old.head, deprel=old.deprel) for old, new in pairs])
 
 
 def _write(sentence: Sentence, output: str) -> bytes:
     if output == "conllu":
-        return sentence.text.encode("utf-8")
+        return sentence.conllu.encode("utf-8")
     if not len(sentence):
         return b""
     if output == "plaintext":

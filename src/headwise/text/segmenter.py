@@ -2,7 +2,7 @@
 
     segmenter = Segmenter(graph, settings)
     for sentence in segmenter.segment(["Kids love candy. ", "So do I."]):
-        print(sentence.text, end="")
+        print(sentence.conllu, end="")
 
 Text comes in chunks of any size and is never held whole. `segment` finds sentences and words;
 `read_lines` takes each line for a sentence and finds words; `read_tokens` takes each line for a

@@ -84,7 +84,7 @@ def write_conllu(items: Iterable[Sentence | Malformed], stream: BinaryIO) -> Non
 
 def as_bytes(item: Sentence | Malformed) -> bytes:
     """Give the bytes of a sentence, its blank line included."""
-    return item.data if isinstance(item, Malformed) else item.text.encode("utf-8")
+    return item.data if isinstance(item, Malformed) else item.conllu.encode("utf-8")
 
 
 def blocks(stream: BinaryIO, name: str, first_line: int = 1) -> Iterator[tuple[int, list[bytes]]]:

@@ -1,13 +1,15 @@
-"""A sentence as its file has it, Sec. 3.1: nothing is lost between reading and writing.
+"""A sentence of a treebank, Sec. 3.1: its exact lines, and what they hold as values.
 
-`Word` is one line of ten columns, `Sentence` the words among the comments, multi-word ranges and
-empty nodes around them, `Parse` what a parser says of it. Only words exist here; ROOT and its
-slot 0 belong to arrays. `Sentence.with_parse` is one of the two places where the one becomes the
-other (the other is `vocabulary.encode`).
+A `Sentence` keeps the lines it was read from, so that writing gives the same bytes. Words are read
+at once; comments, tokens, empty nodes, text and heads are computed from the lines when asked for,
+so that nobody else has to parse a line. `Parse` is the output of a parser. Only words exist here;
+ROOT and its slot 0 belong to arrays. `Sentence.with_parse` is one of the two places where the one
+becomes the other (the other is `vocabulary.encode`).
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,8 +19,13 @@ from headwise.settings.choices import How
 BLANK = "_"
 TokenRow = tuple[str, str, tuple[tuple[str, str], ...]]
 """A token of text: its FORM and MISC and, where it is several words, theirs."""
+Span = tuple[int, int]
+"""Start and end (not included) in characters of the text that a sentence was read from."""
+
 _MIDDLE = "\t_" * 7
 """The columns between FORM and MISC, blank."""
+_TOKEN_RANGE = re.compile(r"TokenRange=([0-9]{1,12}):([0-9]{1,12})")
+_MAX_DIGITS = 9
 
 
 class Word(NamedTuple):
@@ -37,6 +44,49 @@ class Word(NamedTuple):
     deprel: str
     deps: str
     misc: str
+
+    @property
+    def span(self) -> Span | None:
+        """The characters of the text that the word was read from, if MISC has `TokenRange`."""
+        return _span(self.misc)
+
+
+class Token(NamedTuple):
+    """A piece of the text: a word, or a multi-word token (`3-4`) that stands for several words.
+
+    `first` and `last` are the positions of its words (1..N); `row` is its line in the sentence.
+    """
+
+    first: int
+    last: int
+    form: str
+    misc: str
+    row: int
+    is_multi_word: bool
+
+    @property
+    def span(self) -> Span | None:
+        """The characters of the text that the token was read from, if MISC has `TokenRange`."""
+        return _span(self.misc)
+
+    @property
+    def has_space_after(self) -> bool:
+        """Whether a space follows, that is, MISC has no `SpaceAfter=No`."""
+        return "SpaceAfter=No" not in self.misc.split("|")
+
+
+class EmptyNode(NamedTuple):
+    """A node of the enhanced graph that is not a word; `3.1` is the first after word 3."""
+
+    id: str
+    form: str
+    lemma: str
+    upos: str
+    xpos: str
+    feats: str
+    deps: str
+    misc: str
+    row: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +126,89 @@ class Sentence:
     first_line: int = 1
 
     def __len__(self) -> int:
-        """Count the words, ranges and empty nodes left out."""
+        """Count the words; multi-word tokens and empty nodes do not count."""
         return len(self.words)
 
     @property
-    def text(self) -> str:
-        """The sentence as it stands in its file, the blank line after it included."""
+    def conllu(self) -> str:
+        """The lines of the sentence as they stand in its file, the blank line included."""
         return "".join(self.lines)
+
+    @property
+    def comments(self) -> tuple[str, ...]:
+        """The comments before the first word, without `#` and the space after it."""
+        before = self.lines[: self.rows[0]] if self.rows else self.lines
+        comments = (line[1:].rstrip("\r\n") for line in before if line.startswith("#"))
+        return tuple(comment.removeprefix(" ") for comment in comments)
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """The comments `key = value` as a dict; a comment without `=` has an empty value.
+
+        Of several comments with the same key, the first with a value counts.
+        """
+        metadata: dict[str, str] = {}
+        for key, value in map(split_comment, self.comments):
+            metadata[key] = metadata.get(key) or value
+        return metadata
+
+    @property
+    def text(self) -> str:
+        """The text of the sentence: its `# text` comment, or else its tokens put together.
+
+        Tokens are joined by a space unless MISC has `SpaceAfter=No`.
+        """
+        if text := self.metadata.get("text"):
+            return text
+        tokens = (token.form + " " * token.has_space_after for token in self.tokens)
+        return "".join(tokens).rstrip(" ")
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """The tokens of the text in order: multi-word tokens, and the words outside of them."""
+        by_row = {token.row: token for token in self.multi_word_tokens}
+        for position, (row, word) in enumerate(zip(self.rows, self.words, strict=True), 1):
+            by_row[row] = Token(position, position, word.form, word.misc, row, False)
+        tokens: list[Token] = []
+        n_covered = 0
+        for _, token in sorted(by_row.items()):
+            if token.is_multi_word or token.first > n_covered:
+                tokens.append(token)
+                n_covered = token.last
+        return tuple(tokens)
+
+    @property
+    def multi_word_tokens(self) -> tuple[Token, ...]:
+        """The tokens of the text that stand for a range of words (`3-4`)."""
+        tokens = []
+        for row, columns in self._other_rows():
+            first, dash, last = columns[0].partition("-")
+            if dash:
+                tokens.append(Token(int(first), int(last), columns[1], columns[9], row, True))
+        return tuple(tokens)
+
+    @property
+    def empty_nodes(self) -> tuple[EmptyNode, ...]:
+        """The empty nodes of the enhanced graph (`3.1`)."""
+        nodes = []
+        for row, columns in self._other_rows():
+            if "-" not in columns[0]:
+                number, form, lemma, upos, xpos, feats, _, _, deps, misc = columns
+                nodes.append(EmptyNode(number, form, lemma, upos, xpos, feats, deps, misc, row))
+        return tuple(nodes)
+
+    def _other_rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Find the lines with columns that are not words, each with its row."""
+        word_rows = set(self.rows)
+        for row, line in enumerate(self.lines):
+            if row not in word_rows and not line.startswith("#") and line.strip():
+                yield row, line.rstrip("\r\n").split("\t")
+
+    @property
+    def heads(self) -> tuple[int | None, ...]:
+        """The position of each word's head, 0 for ROOT; None if HEAD is blank or no such word."""
+        n_words = len(self.words)
+        return tuple(_head(word.head, n_words) for word in self.words)
 
     def line_of(self, position: int) -> int:
         """Give the line number in the source of the word at `position` (1..N)."""
@@ -104,18 +230,47 @@ class Sentence:
         """Copy the sentence with HEAD and DEPREL, and tags, from `parse`; all else stays."""
         if len(parse.heads) != len(self.words):
             raise ValueError(f"{len(parse.heads)} heads for {len(self.words)} words")
-        lines = list(self.lines)
         words = []
         upos = parse.upos or [word.upos for word in self.words]
         xpos = parse.xpos or [word.xpos for word in self.words]
-        for row, word, tag, fine_tag, head, label in zip(
-            self.rows, self.words, upos, xpos, parse.heads, parse.labels, strict=True
+        for word, tag, fine_tag, head, label in zip(
+            self.words, upos, xpos, parse.heads, parse.labels, strict=True
         ):
             number, form, lemma, _, _, feats, _, _, deps, misc = word
             columns = (number, form, lemma, tag, fine_tag, feats, str(head), label, deps, misc)
             words.append(Word._make(columns))
-            lines[row] = "\t".join(columns) + line_end(lines[row])
+        return self.with_words(words)
+
+    def with_words(self, words: Sequence[Word]) -> "Sentence":
+        """Copy the sentence with other columns for the same number of words; all else stays."""
+        lines = list(self.lines)
+        for row, word in zip(self.rows, words, strict=True):
+            lines[row] = "\t".join(word) + line_end(lines[row])
         return Sentence(tuple(words), tuple(lines), self.rows, self.source, self.first_line)
+
+
+def split_comment(comment: str) -> tuple[str, str]:
+    """Split a comment `key = value`; without `=` the value is empty."""
+    key, _, value = comment.partition("=")
+    return key.strip(), value.strip()
+
+
+def filled(value: str) -> str | None:
+    """Give the value of a column, None if it is blank."""
+    return None if value == BLANK else value
+
+
+def _span(misc: str) -> Span | None:
+    for part in misc.split("|"):
+        if match := _TOKEN_RANGE.fullmatch(part):
+            return int(match[1]), int(match[2])
+    return None
+
+
+def _head(column: str, n_words: int) -> int | None:
+    if not (column.isascii() and column.isdigit() and len(column) <= _MAX_DIGITS):
+        return None
+    return head if (head := int(column)) <= n_words else None
 
 
 def line_end(line: str) -> str:

@@ -98,7 +98,7 @@ def data(tmp_path_factory: pytest.TempPathFactory, ewt_sentences: list[Sentence]
     for name, chosen in files.items():
         path = root / "ud" / f"{name}.conllu"
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = "".join(sentence.text for sentence in chosen)
+        text = "".join(sentence.conllu for sentence in chosen)
         path.write_text(text, encoding="utf-8")
     return root
 

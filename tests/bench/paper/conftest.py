@@ -25,7 +25,7 @@ CHAIN = (
     "    for s in read_sentences(sys.argv[1]):\\n"
     "        n = len(s)\\n"
     "        parse = Parse(tuple(range(n)), ('dep',) * n, (0.0,) * n, 'greedy')\\n"
-    "        out.write(s.with_parse(parse).text)"
+    "        out.write(s.with_parse(parse).conllu)"
 )
 """An outside parser: every word hangs on the one before it."""
 
@@ -92,7 +92,7 @@ def data(tmp_path_factory: pytest.TempPathFactory, ewt_sentences: list[Sentence]
     folder.mkdir(parents=True)
     short = [sentence for sentence in ewt_sentences if len(sentence) <= 20]
     for part, chosen in (("train", short[:24]), ("dev", short[24:36]), ("test", short[36:44])):
-        text = "".join(sentence.text for sentence in chosen)
+        text = "".join(sentence.conllu for sentence in chosen)
         (folder / f"{part}.conllu").write_text(text, encoding="utf-8")
     return root
 

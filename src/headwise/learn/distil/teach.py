@@ -126,13 +126,13 @@ def _parsed(
     """Let the teachers parse text, or read what they once made of it."""
     digest = hashlib.sha256(f"{teachers.key} {teachers.keep_tags}".encode())
     for sentence in text:
-        digest.update(sentence.text.encode())
+        digest.update(sentence.conllu.encode())
     path = folder / f"taught-{digest.hexdigest()[:16]}.{form}"
     if not path.exists():
         with whole_file(path) as stream:
             for parsed, _ in teachers.parser().annotate(text):
                 assert isinstance(parsed, Sentence)
-                stream.write(parsed.text.encode())
+                stream.write(parsed.conllu.encode())
     return list(read_sentences(path, form))
 
 
