@@ -54,9 +54,9 @@ def test_a_parse_of_another_sentence_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("probability", "shown"),
-    [(0.0, "0%"), (0.29, "29%"), (0.4999, "49%"), (0.999, "99%"), (1, "100%")],
+    [(0.0, "0%"), (0.29, "29%"), (0.4999, "49%"), (0.999, "99%"), (1, "99%")],
 )
-def test_percent_never_rounds_up(probability: float, shown: str) -> None:
+def test_percent_rounds_down_and_never_claims_certainty(probability: float, shown: str) -> None:
     assert percent(probability) == shown
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.render.cells import cut, is_right_to_left, isolate, text_width, visible
+from headwise.render.cells import clip, is_right_to_left, isolate, text_width, visible
 
 
 @pytest.mark.parametrize(
@@ -51,6 +51,11 @@ def test_nothing_visible_acts(text: str) -> None:
         ("각", 2),
         ("مرحبا", 5),
         ("🙂", 2),
+        ("👨\u200d👩\u200d👧\u200d👦", 2),
+        ("👍🏽", 2),
+        ("🇩🇪", 2),
+        ("❤\ufe0f", 2),
+        ("\u0647\u200d\u0645", 2),
     ],
 )
 def test_width_of_text(text: str, width: int) -> None:
@@ -68,23 +73,24 @@ def test_width_of_text(text: str, width: int) -> None:
         ("今日は", 4, "今…"),
         ("e\u0301" * 3, 2, "e\u0301…"),
         ("ab\u200dcd", 3, "ab…"),
+        ("👨\u200d👩\u200d👧👍", 3, "👨\u200d👩\u200d👧…"),
         ("ab", 0, ""),
     ],
 )
-def test_cut(text: str, width: int, short: str) -> None:
-    assert cut(text, width) == short
+def test_clip(text: str, width: int, short: str) -> None:
+    assert clip(text, width) == short
 
 
 @settings(deadline=None)
 @given(st.text(), st.integers(1, 20))
-def test_cut_text_fits_and_is_bounded(text: str, width: int) -> None:
-    short = cut(visible(text), width)
+def test_clip_text_fits_and_is_bounded(text: str, width: int) -> None:
+    short = clip(visible(text), width)
     assert text_width(short) <= width
     assert len(short) <= 6 * width + 1
 
 
-def test_a_tower_of_accents_is_cut() -> None:
-    assert len(cut("a" + "\u0301" * 1000, 4)) < 30
+def test_a_tower_of_accents_is_clipped() -> None:
+    assert len(clip("a" + "\u0301" * 1000, 4)) < 30
 
 
 def test_right_to_left_text_is_isolated_and_other_text_is_not() -> None:

@@ -1,12 +1,12 @@
-"""Levels and columns: nothing lies on anything else, and places are used again."""
+"""The layout of a picture: texts beside each other, labels within their arcs, arcs that nest."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from render.made_sentences import head_lists
 
-from headwise.render.layout import columns, forest, levels
-from headwise.trees.tree import is_projective
+from headwise.render.arcs import Arc
+from headwise.render.layout import MARGIN, WORD_GAP, levels, place, text_length
 
 SPANS = st.lists(
     st.tuples(st.integers(1, 12), st.integers(1, 12)).filter(lambda span: span[0] < span[1])
@@ -53,69 +53,58 @@ def test_an_arc_is_above_what_it_contains_and_on_something(spans: list[tuple[int
             assert not is_inside or (other_left, other_right) == (left, right) or other < level
 
 
-def test_forest_keeps_trees_and_cuts_each_circle_once() -> None:
-    made = forest([2, 3, 1, 3, 0, None, 7])
-    assert made.starts == (1, 5, 6, 7)
-    assert made.children[1:] == ((3,), (1,)[:0], (2, 4), (), (), (), ())
+def arcs_from(heads: list[int]) -> list[Arc]:
+    made = [Arc(position, head, "dep", None) for position, head in enumerate(heads, 1)]
+    return [arc for arc in made if arc.is_drawn]
 
 
-def test_forest_cuts_in_the_circle_not_in_what_hangs_on_it() -> None:
-    made = forest([2, 3, 2])
-    assert made.starts == (2,)
-    assert made.children[2] == (1, 3)
+def test_text_length_knows_narrow_broad_wide_and_no_width() -> None:
+    assert text_length("", 10) == 0
+    assert text_length("il", 10) < text_length("an", 10) < text_length("MW", 10)
+    assert text_length("今", 10) == pytest.approx(11)
+    assert text_length("e\u0301", 10) == text_length("e", 10)
+    assert text_length("ab", 20) == 2 * text_length("ab", 10)
+
+
+def test_a_single_arc_ends_in_the_middle_of_its_word() -> None:
+    centres, [(start, end), root], _ = place([40, 40], arcs_from([2, 0]), [10, 10])
+    assert centres == [MARGIN + 20, MARGIN + 60 + WORD_GAP]
+    assert end == centres[0]
+    assert start == pytest.approx(centres[1] - 3.5)
+    assert root == pytest.approx((centres[1] + 3.5,) * 2)
+
+
+def test_words_move_apart_for_a_long_label() -> None:
+    *_, near = place([20, 20], arcs_from([2, 0]), [5, 5])
+    *_, far = place([20, 20], arcs_from([2, 0]), [200, 5])
+    assert far > near + 100
+
+
+@settings(deadline=None)
+@given(head_lists(), st.data())
+def test_texts_do_not_touch_and_labels_fit_under_their_arcs(
+    heads: list[int], data: st.DataObject
+) -> None:
+    arcs = arcs_from(heads)
+    lengths = [data.draw(st.floats(1, 200)) for _ in heads]
+    labels = [data.draw(st.floats(1, 200)) for _ in arcs]
+    centres, ends, width = place(lengths, arcs, labels)
+    edges = [MARGIN]
+    for centre, length in zip(centres, lengths, strict=True):
+        assert centre - length / 2 >= edges[-1] - 1e-6
+        edges.append(centre + length / 2 + WORD_GAP)
+    assert width >= edges[-1]
+    for arc, label, (start, end) in zip(arcs, labels, ends, strict=True):
+        assert abs(start - end) >= label if arc.head else start == end
 
 
 @settings(deadline=None)
 @given(head_lists())
-def test_forest_reaches_every_word_once(heads: list[int]) -> None:
-    made = forest(heads)
-    reached = sorted(made.starts + tuple(child for own in made.children for child in own))
-    assert reached == list(range(1, len(heads) + 1))
-
-
-def test_columns_of_a_small_tree() -> None:
-    bars = columns(forest([2, 0, 4, 2]), limit=10)
-    assert bars is not None
-    assert {p: (b.column, b.top, b.bottom) for p, b in bars.items()} == {2: (0, 1, 4), 4: (1, 3, 4)}
-
-
-def test_too_many_columns_are_refused() -> None:
-    chain = forest([0, 1, 2, 3, 4])
-    assert columns(chain, limit=3) is None
-    assert columns(chain, limit=4) is not None
-
-
-@settings(deadline=None)
-@given(head_lists())
-def test_bars_in_a_column_share_no_row_and_stand_right_of_their_head(heads: list[int]) -> None:
-    trees = forest(heads)
-    bars = columns(trees, limit=100)
-    assert bars is not None
-    assert set(bars) == {p for p, own in enumerate(trees.children) if own}
-    seen: set[tuple[int, int]] = set()
-    for bar in bars.values():
-        cells = {(bar.column, row) for row in range(bar.top, bar.bottom + 1)}
-        assert not cells & seen
-        seen |= cells
-    for head, bar in bars.items():
-        for child in trees.children[head]:
-            assert child not in bars or bars[child].column > bar.column
-
-
-@settings(deadline=None)
-@given(head_lists())
-def test_projective_trees_need_no_more_columns_than_they_are_deep(heads: list[int]) -> None:
-    import numpy as np
-
-    trees = forest(heads)
-    if heads.count(0) != 1 or trees.starts != (heads.index(0) + 1,):
-        return
-    if not is_projective(np.array([0, *heads], dtype=np.int32)):
-        return
-    bars = columns(trees, limit=100)
-    assert bars is not None
-    for head, bar in bars.items():
-        depth, above = 0, heads[head - 1]
-        while above:
-            depth, above = depth + 1, heads[above - 1]
-        assert bar.column == depth
+def test_arcs_with_a_common_end_nest(heads: list[int]) -> None:
+    arcs = arcs_from(heads)
+    _, ends, _ = place([30.0] * len(heads), arcs, [20.0] * len(arcs))
+    spans = [(arc.span, sorted(both)) for arc, both in zip(arcs, ends, strict=True) if arc.head]
+    for outer, (left, right) in spans:
+        for inner, (inner_left, inner_right) in spans:
+            if inner != outer and outer[0] <= inner[0] and inner[1] <= outer[1]:
+                assert left < inner_left < inner_right < right

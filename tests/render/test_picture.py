@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import headwise
 from headwise import Parse, Sentence
 from headwise.render import Picture, show, to_svg
-from headwise.render.stack import stack
+from headwise.render.svg import stack_svgs
 
 KIDS = headwise.sentence_from_words(
     [("Kids", "2", "nsubj"), ("love", "0", "root"), ("candy", "2", "obj")],
@@ -24,7 +24,7 @@ def test_a_notebook_asks_for_svg_and_gets_the_picture_of_to_svg() -> None:
 def test_sentences_stand_below_each_other() -> None:
     one = to_svg(KIDS, SURE)
     assert show([(KIDS, SURE)]).svg == one
-    assert show(iter([(KIDS, SURE), (KIDS, SURE)])).svg == stack([one, one])
+    assert show(iter([(KIDS, SURE), (KIDS, SURE)])).svg == stack_svgs([one, one])
 
 
 def test_nothing_is_a_picture_too() -> None:

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from render.made_sentences import HEARING, KIDS, WILD_VALUES, parse_of, parsed_sentences, sentence
 
 from headwise import Parse, Sentence, sentence_from_words
-from headwise.render import to_svg
-from headwise.render.cells import cut, visible
-from headwise.render.svg import LONGEST_LABEL, LONGEST_WORD
+from headwise.render.cells import clip, visible
+from headwise.render.layout import LONGEST_LABEL, LONGEST_WORD
+from headwise.render.svg import STACK_GAP, stack_svgs, to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -65,7 +65,7 @@ def test_unsure_arcs_are_marked_and_probabilities_are_in_the_titles() -> None:
     picture = read(to_svg(made, parse_of(made, [0.98, 1.0, 0.42])))
     found = {g.findtext(f"{SVG}title"): g.get("class") for g in picture.iter(f"{SVG}g")}
     assert found == {
-        "root: ROOT → love, 100%": "arc",
+        "root: ROOT → love, 99%": "arc",
         "nsubj: love → Kids, 98%": "arc",
         "obj: love → candy, 42%": "arc unsure",
     }
@@ -130,11 +130,38 @@ def test_pictures_are_self_contained() -> None:
 def test_any_text_gives_xml_with_every_word_and_label(drawn: tuple[Sentence, Parse]) -> None:
     made, parse = drawn
     picture = read(to_svg(made, parse))
-    forms = [cut(visible(word.form), LONGEST_WORD) for word in made.words]
+    forms = [clip(visible(word.form), LONGEST_WORD) for word in made.words]
     assert texts(picture, "word") == forms
     drawable = [
-        cut(visible(word.deprel), LONGEST_LABEL)
+        clip(visible(word.deprel), LONGEST_LABEL)
         for position, word in enumerate(made.words, 1)
         if int(word.head) != position
     ]
     assert sorted(texts(picture, "label")) == sorted(drawable)
+
+
+ONE = to_svg(sentence("Kids/NOUN/0/root"))
+TWO = to_svg(sentence("love/VERB/0/root candy/NOUN/1/obj"))
+
+
+def test_a_single_picture_stays_as_it_is() -> None:
+    assert stack_svgs([ONE]) == ONE
+
+
+def test_pictures_stand_below_each_other_and_do_not_overlap() -> None:
+    outer = ElementTree.fromstring(stack_svgs([ONE, TWO, ONE]))
+    ground, *pictures = outer
+    heights = [float(picture.attrib["height"]) for picture in pictures]
+    tops = [float(picture.attrib["y"]) for picture in pictures]
+    assert tops == [0, heights[0] + STACK_GAP, heights[0] + heights[1] + 2 * STACK_GAP]
+    assert float(outer.attrib["height"]) == sum(heights) + 2 * STACK_GAP
+    assert float(outer.attrib["width"]) == max(float(p.attrib["width"]) for p in pictures)
+    assert ground.attrib["class"] == "ground"
+
+
+def test_a_word_that_looks_like_a_size_moves_nothing() -> None:
+    odd = to_svg(
+        sentence_from_words([('width="9" height="9"', "0", "root")], ["form", "head", "deprel"])
+    )
+    outer = ElementTree.fromstring(stack_svgs([odd, ONE]))
+    assert float(outer[2].attrib["y"]) == float(outer[1].attrib["height"]) + STACK_GAP

@@ -37,7 +37,7 @@ def test_three_words() -> None:
         lines_of(picture)
         == """
  ╭──► Kids   NOUN  nsubj  ← love   98%
-─┼──► love   VERB  root           100%
+─┼──► love   VERB  root            99%
  ╰──► candy  NOUN  obj    ← love   42% ?
 """
     )

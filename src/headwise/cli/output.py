@@ -10,8 +10,7 @@ from typing import Literal
 from headwise.errors import ConfigError
 from headwise.files import standard
 from headwise.render.records import to_json
-from headwise.render.stack import stack
-from headwise.render.svg import to_svg
+from headwise.render.svg import stack_svgs, to_svg
 from headwise.render.terminal import draw
 from headwise.treebank.conllu import Malformed, as_bytes
 from headwise.treebank.sentence import Parse, Sentence
@@ -77,4 +76,4 @@ def _picture(sentences: Iterable[tuple[Sentence, Parse | None]]) -> bytes:
                 f"--format svg: more than {MAX_PICTURES:,} sentences", "draw fewer at a time"
             )
         pictures.append(to_svg(*both))
-    return (stack(pictures) + "\n").encode()
+    return (stack_svgs(pictures) + "\n").encode()

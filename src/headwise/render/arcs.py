@@ -70,8 +70,8 @@ def _probability(log_prob: float) -> float | None:
 
 
 def percent(probability: float) -> str:
-    """Write a probability for people; 100% is said of certainty only, not of 99.7%."""
-    return f"{math.floor(probability * 100 + 1e-9)}%"
+    """Write a probability for people: rounded down, and at most 99%, since no arc is certain."""
+    return f"{min(99, math.floor(probability * 100 + 1e-9))}%"
 
 
 def comments_of(sentence: Sentence) -> list[str]:

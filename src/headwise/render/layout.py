@@ -1,21 +1,145 @@
-"""Where arcs go so that they nest and no two lie on each other; words have positions 1..N.
+"""Where everything goes in a picture with the words in a row, in pixels.
 
-`levels` stacks arcs for a picture with words in a row. `columns` is for words below each other:
-all arcs of a head hang on one bar, and bars stand further right the deeper their head is. Both give
-a place again to whatever does not overlap with what is there.
+The SVG and the page of `headwise serve` both show this layout. There are no font metrics here, so
+the width of text is estimated from its characters, generously. Words are as close as their texts
+allow, and as far apart as the labels of their arcs need. Sentences that start with a right-to-left
+letter run from right to left.
 """
 
-from bisect import bisect_left, insort
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-Span = tuple[int, int]
+from headwise.render.arcs import Arc, arcs_of, filled, text_of
+from headwise.render.cells import clip, graphemes, is_right_to_left, text_width, visible
+from headwise.treebank.sentence import Parse, Sentence
+
+WORD_SIZE, SMALL_SIZE = 16, 11
+LEVEL = 24
+"""From one level of arcs to the next; a label fits between."""
+ROOT_RISE = 0.75
+"""Levels from the highest arc to the start of the arrow from ROOT."""
+LONGEST_WORD, LONGEST_LABEL, LONGEST_TITLE = 60, 30, 1000
+WORD_GAP = 18.0
+LABEL_PAD = 16.0
+"""Room for the rounded corners at both sides of a label."""
+END_GAP = 7.0
+"""Between the ends of two arcs at the same word."""
+MARGIN = WORD_GAP
+UNDER_WORDS = 48
+_NARROW = frozenset("ijltfrI.,:;'`|!()[]{}/\\ -")
+_BROAD = frozenset("mwMWQO@%&")
 
 
-def levels(spans: Sequence[Span]) -> list[int]:
+@dataclass(frozen=True, slots=True)
+class PlacedWord:
+    """A word with its tag, shortened and safe to show; `x` is its centre."""
+
+    form: str
+    tag: str
+    x: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedArc:
+    """An arc that is drawn: from `start` up to `top`, across, and down to `end`."""
+
+    arc: Arc
+    label: str
+    start: float
+    end: float
+    top: float
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A sentence laid out; arcs end at the height `floor`, words stand below it.
+
+    `arcs` come in the order to draw them: the highest first, because only lines of higher arcs can
+    cross a label, which then covers them. `description` tells the tree in words.
+    """
+
+    title: str
+    description: str
+    words: tuple[PlacedWord, ...]
+    arcs: tuple[PlacedArc, ...]
+    floor: float
+    width: float
+
+    @property
+    def height(self) -> float:
+        """The height of the whole picture."""
+        return self.floor + UNDER_WORDS
+
+
+def lay_out(sentence: Sentence, parse: Parse | None = None) -> Layout:
+    """Place the words and arcs of a sentence; heads and labels of `parse` win over the columns."""
+    arcs = arcs_of(sentence, parse)
+    labels = [_shorten(arc.label, LONGEST_LABEL) for arc in arcs]
+    forms = [_shorten(word.form, LONGEST_WORD) for word in sentence.words]
+    tags = [_shorten(filled(word.upos) or "", LONGEST_LABEL) for word in sentence.words]
+    label_lengths = [text_length(label, SMALL_SIZE) for label in labels]
+    widths = [
+        max(
+            text_length(form, WORD_SIZE),
+            text_length(tag, SMALL_SIZE),
+            label_length if arc.head == 0 else 0.0,
+        )
+        for form, tag, arc, label_length in zip(forms, tags, arcs, label_lengths, strict=True)
+    ]
+    drawn = [arc for arc in arcs if arc.is_drawn]
+    centres, ends, width = place(widths, drawn, [label_lengths[a.dependent - 1] for a in drawn])
+    text = text_of(sentence)[:LONGEST_TITLE]
+    if is_right_to_left(text):
+        centres = [width - centre for centre in centres]
+        ends = [(width - start, width - end) for start, end in ends]
+    arc_levels = _levels_with_root(drawn)
+    floor = MARGIN + LEVEL * max(arc_levels, default=1)
+    placed = [
+        PlacedArc(arc, labels[arc.dependent - 1], start, end, floor - LEVEL * level)
+        for arc, (start, end), level in zip(drawn, ends, arc_levels, strict=True)
+    ]
+    return Layout(
+        visible(text),
+        _describe(arcs, labels, forms),
+        tuple(map(PlacedWord, forms, tags, centres, widths)),
+        tuple(sorted(placed, key=lambda arc: arc.top)),
+        floor,
+        width,
+    )
+
+
+def _shorten(value: str, longest: int) -> str:
+    return clip(visible(value[: 10 * longest]), longest)
+
+
+def _describe(arcs: Sequence[Arc], labels: Sequence[str], forms: Sequence[str]) -> str:
+    """Tell a tree in words: `Kids: nsubj of love; love: root; ...`."""
+    return "; ".join(
+        f"{form}: {label} of {forms[arc.head - 1]}" if arc.head else f"{form}: {label}"
+        for arc, label, form in zip(arcs, labels, forms, strict=True)
+    )
+
+
+def text_length(text: str, size: float) -> float:
+    """Estimate the length of visible text in a sans-serif font of `size` pixels."""
+    return size * sum(map(_ems, graphemes(text)))
+
+
+def _ems(grapheme: str) -> float:
+    if (cells := text_width(grapheme)) != 1:
+        return cells * 0.55
+    character = grapheme[0]
+    if character in _NARROW:
+        return 0.36
+    if character in _BROAD:
+        return 0.9
+    return 0.68 if character.isupper() or character > "\u08ff" else 0.58
+
+
+def levels(spans: Sequence[tuple[int, int]]) -> list[int]:
     """Give each span the lowest level (1, 2, ...) above all shorter ones that it overlaps with.
 
     Spans that only touch share a level. Example: 1-2, 2-3 and 1-3 get 1, 1 and 2; the crossing
@@ -31,97 +155,71 @@ def levels(spans: Sequence[Span]) -> list[int]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Forest:
-    """Words as trees that can be drawn: `children[i]` of position i, and whom to start from.
-
-    The arcs into `starts` are not among the children: they come from ROOT, from nowhere, or would
-    close a circle.
-    """
-
-    children: tuple[tuple[int, ...], ...]
-    starts: tuple[int, ...]
+def _levels_with_root(arcs: Sequence[Arc]) -> list[float]:
+    """Give each arc its level; those from ROOT start above all others."""
+    between = iter(levels([arc.span for arc in arcs if arc.head]))
+    found: list[float] = [next(between) if arc.head else 0 for arc in arcs]
+    above = max(found, default=0) + ROOT_RISE
+    return [level or above for level in found]
 
 
-def forest(heads: Sequence[int | None]) -> Forest:
-    """Order words from heads to dependents; in a circle, one arc is left out.
+def place(
+    widths: Sequence[float], arcs: Sequence[Arc], label_lengths: Sequence[float]
+) -> tuple[list[float], list[tuple[float, float]], float]:
+    """Place words from left to right, each as far left as texts and labels allow.
 
     Args:
-        heads: the head of each word, from position 1; 0 is ROOT, None unknown.
+        widths: of each word with its tag.
+        arcs: those to be drawn; one from ROOT starts where it ends.
+        label_lengths: of each arc.
+
+    Returns:
+        The centres of the words, start and end of each arc, and the width of the picture.
     """
-    head_of = [0, *(head or 0 for head in heads)]
-    starts = [position for position in range(1, len(head_of)) if not head_of[position]]
-    is_reached = [False] * len(head_of)
-    everyone: list[list[int]] = [[] for _ in head_of]
-    for position, head in enumerate(head_of[1:], 1):
-        everyone[head].append(position)
-    for start in starts:
-        _reach(start, everyone, is_reached)
-    for position in range(1, len(head_of)):
-        if not is_reached[position]:
-            starts.append(_in_circle(position, head_of))
-            _reach(starts[-1], everyone, is_reached)
-    cut = set(starts)
-    everyone[0] = []
-    children = tuple(tuple(c for c in own if c not in cut) for own in everyone)
-    return Forest(children, tuple(sorted(starts)))
+    offsets = _end_offsets(widths, arcs)
+    ends_at: dict[int, list[int]] = {}
+    for index, arc in enumerate(arcs):
+        if arc.head:
+            ends_at.setdefault(arc.span[1], []).append(index)
+    centres: list[float] = []
+    edge = MARGIN
+    for position, width in enumerate(widths, 1):
+        centre = edge + width / 2
+        for index in ends_at.get(position, ()):
+            left = arcs[index].span[0]
+            start = centres[left - 1] + offsets[index, left]
+            needed = label_lengths[index] + LABEL_PAD
+            centre = max(centre, start + needed - offsets[index, position])
+        centres.append(centre)
+        edge = centre + width / 2 + WORD_GAP
+
+    def end(index: int, position: int) -> float:
+        return centres[position - 1] + offsets[index, position]
+
+    ends = [
+        (end(index, arc.head or arc.dependent), end(index, arc.dependent))
+        for index, arc in enumerate(arcs)
+    ]
+    return centres, ends, edge
 
 
-def _reach(start: int, children: Sequence[Sequence[int]], is_reached: list[bool]) -> None:
-    waiting = [start]
-    while waiting:
-        position = waiting.pop()
-        if not is_reached[position]:
-            is_reached[position] = True
-            waiting.extend(children[position])
+def _end_offsets(widths: Sequence[float], arcs: Sequence[Arc]) -> dict[tuple[int, int], float]:
+    """Spread the ends of arcs over each word so that they nest.
 
-
-def _in_circle(position: int, head_of: Sequence[int]) -> int:
-    seen: set[int] = set()
-    while position not in seen:
-        seen.add(position)
-        position = head_of[position]
-    return position
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """The line that the arcs of one head hang on, from the position `top` to `bottom`."""
-
-    column: int
-    top: int
-    bottom: int
-
-
-def columns(trees: Forest, limit: int) -> dict[int, Bar] | None:
-    """Give each word with dependents a bar, right of its own head's; None beyond `limit` columns.
-
-    Bars in the same column share no row, so a line from a bar to the right can cross others only
-    where the tree is not projective. Example: heads 2, 0, 4, 2 give 2 the column 0, rows 1-4, and
-    4 the column 1, rows 3-4.
+    From left to right: arcs to the left, shortest first, ROOT, arcs to the right, longest first.
+    The keys are pairs of the index of an arc and the position of one of its ends.
     """
-    bars: dict[int, Bar] = {}
-    taken: list[list[Span]] = []
-    waiting = deque((start, 0) for start in trees.starts)
-    while waiting:
-        position, column = waiting.popleft()
-        if not trees.children[position]:
-            continue
-        rows = (position, *trees.children[position])
-        span = min(rows), max(rows)
-        while column < len(taken) and not _is_free(taken[column], span):
-            column += 1
-        if column >= limit:
-            return None
-        if column == len(taken):
-            taken.append([])
-        insort(taken[column], span)
-        bars[position] = Bar(column, *span)
-        waiting.extend((child, column + 1) for child in trees.children[position])
-    return bars
-
-
-def _is_free(taken: Sequence[Span], span: Span) -> bool:
-    after = bisect_left(taken, span)
-    is_free_above = after == 0 or taken[after - 1][1] < span[0]
-    return is_free_above and (after == len(taken) or taken[after][0] > span[1])
+    ends: dict[int, list[tuple[float, int]]] = {}
+    for index, arc in enumerate(arcs):
+        if arc.head:
+            nearness = 1 / (arc.dependent - arc.head)
+            ends.setdefault(arc.head, []).append((nearness, index))
+            ends.setdefault(arc.dependent, []).append((-nearness, index))
+        else:
+            ends.setdefault(arc.dependent, []).append((0.0, index))
+    offsets = {}
+    for position, at_word in ends.items():
+        gap = min(END_GAP, (widths[position - 1] + WORD_GAP / 2) / len(at_word))
+        for rank, (_, index) in enumerate(sorted(at_word)):
+            offsets[index, position] = gap * (rank - (len(at_word) - 1) / 2)
+    return offsets

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from headwise.errors import refuse
 from headwise.files import open_target
-from headwise.render.stack import stack
-from headwise.render.svg import to_svg
+from headwise.render.svg import stack_svgs, to_svg
 from headwise.treebank.sentence import Parse, Sentence, sentence_from_words
 
 _NO_SENTENCE = sentence_from_words([], [])
@@ -52,4 +51,4 @@ def show(
     refuse(what, (str, bytes), instead)
     pairs = [(what, parse)] if isinstance(what, Sentence) else what
     drawn = [to_svg(*pair, max_width=max_width) for pair in pairs]
-    return Picture(stack(drawn or [to_svg(_NO_SENTENCE)]))
+    return Picture(stack_svgs(drawn or [to_svg(_NO_SENTENCE)]))

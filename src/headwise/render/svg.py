@@ -1,30 +1,24 @@
 """A sentence as one SVG picture: words in a row, tags under them, arcs above, no script, no fonts.
 
-It follows the light or dark scheme of whoever shows it, says its tree in words for those who cannot
-see it, and has no ids, so that many pictures fit into one page. Sentences that start with a
-right-to-left letter go from right to left.
+It follows the reader's light or dark scheme, tells its tree in words for readers who cannot see
+it, and has no ids, so that many pictures fit into one page. `layout` says where everything goes.
 """
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
-from operator import itemgetter
 
-from headwise.render.arcs import Arc, arcs_of, filled, percent, text_of
-from headwise.render.cells import cut, is_right_to_left, visible
-from headwise.render.layout import levels
-from headwise.render.placing import MARGIN, mirror, place, text_length
+from headwise.render.arcs import percent
+from headwise.render.cells import is_right_to_left
+from headwise.render.layout import SMALL_SIZE, WORD_SIZE, Layout, PlacedArc, PlacedWord, lay_out
 from headwise.treebank.sentence import Parse, Sentence
 
-WORD_SIZE, SMALL_SIZE = 16, 11
-LEVEL = 24
-"""From one level of arcs to the next; a label fits between."""
-ROOT_RISE = 0.75
-"""Levels from the highest arc to the start of the arrow from ROOT."""
 CORNER = 8.0
 ARROW = 5
-LONGEST_WORD, LONGEST_LABEL, LONGEST_TITLE = 60, 30, 1000
-UNDER_WORDS = 48
+STACK_GAP = 16
+"""Pixels between two pictures below each other."""
+_SIZE = re.compile(r'width="(\d+)" height="(\d+)"')
+_GROUND = '<rect class="ground" width="100%" height="100%"/>'
 
 _FONTS = "system-ui,'Segoe UI',Roboto,'Noto Sans',Helvetica,Arial,sans-serif"
 _STYLE = (
@@ -58,120 +52,80 @@ def to_svg(
 ) -> str:
     """Draw a sentence as a self-contained SVG picture; wider ones shrink to `max_width` pixels.
 
-    With `parse`, arcs tell their probability when pointed at, and one below a half is dashed.
+    With `parse`, pointing at an arc shows its probability, and an arc below a half is dashed.
     """
-    arcs = arcs_of(sentence, parse)
-    forms = [_short(word.form, LONGEST_WORD) for word in sentence.words]
-    tags = [_short(filled(word.upos) or "", LONGEST_LABEL) for word in sentence.words]
-    drawn = [arc for arc in arcs if arc.is_drawn]
-    places = place(
-        [_length(*column) for column in zip(forms, tags, arcs, strict=True)],
-        drawn,
-        [text_length(_label(arc), SMALL_SIZE) for arc in drawn],
-    )
-    text = text_of(sentence)[:LONGEST_TITLE]
-    if is_right_to_left(text):
-        places = mirror(places)
-    heights = _heights(drawn)
-    floor = MARGIN + LEVEL * max(heights, default=1)
-    parts = [f"<title>{_safe(text)}</title>", f"<desc>{escape(_in_words(arcs, forms))}</desc>"]
-    # The highest first: only lines of higher arcs can cross a label, which then covers them.
-    stacked = zip(heights, drawn, places.legs, strict=True)
-    for level, arc, legs in sorted(stacked, key=itemgetter(0), reverse=True):
-        parts.append(_arc(arc, _path(*legs, floor, floor - LEVEL * level), forms))
-    for column in zip(forms, tags, places.centres, strict=True):
-        parts.append(_word(*column, floor))
-    return _frame(parts, places.width, floor + UNDER_WORDS, max_width)
+    return write_svg(lay_out(sentence, parse), max_width)
 
 
-def _heights(drawn: Sequence[Arc]) -> list[float]:
-    """Give each arc its level; those from ROOT start above all others."""
-    between = iter(levels([arc.span for arc in drawn if arc.head]))
-    heights = [next(between) if arc.head else 0 for arc in drawn]
-    above = max(heights, default=0) + ROOT_RISE
-    return [height or above for height in heights]
-
-
-def _safe(text: str) -> str:
-    return escape(visible(text))
-
-
-def _short(value: str, longest: int) -> str:
-    return cut(visible(value[: 10 * longest]), longest)
-
-
-def _label(arc: Arc) -> str:
-    return _short(arc.label, LONGEST_LABEL)
-
-
-def _length(form: str, tag: str, arc: Arc) -> float:
-    own = max(text_length(form, WORD_SIZE), text_length(tag, SMALL_SIZE))
-    return max(own, text_length(_label(arc), SMALL_SIZE)) if arc.head == 0 else own
-
-
-@dataclass(frozen=True, slots=True)
-class Path:
-    """The line of an arc, the point of its arrow, and the middle of its top, where the label is."""
-
-    line: str
-    tip_x: float
-    tip_y: float
-    label_x: float
-    label_y: float
-
-
-def _path(start: float, end: float, floor: float, top: float) -> Path:
-    """Go up from the head, over, and down to the dependent; from ROOT, straight down."""
-    if start == end:
-        return Path(f"M{end:.1f},{top:.1f}V{floor - ARROW:.1f}", end, floor, end, top)
-    side = 1 if end > start else -1
-    corner = min(CORNER, abs(end - start) / 2) * side
-    line = (
-        f"M{start:.1f},{floor:.1f}V{top + CORNER:.1f}Q{start:.1f},{top:.1f} "
-        f"{start + corner:.1f},{top:.1f}H{end - corner:.1f}"
-        f"Q{end:.1f},{top:.1f} {end:.1f},{top + CORNER:.1f}V{floor - ARROW:.1f}"
-    )
-    return Path(line, end, floor, (start + end) / 2, top)
-
-
-def _arc(arc: Arc, path: Path, forms: Sequence[str]) -> str:
-    sure = "" if arc.probability is None else f", {percent(arc.probability)}"
-    head = forms[arc.head - 1] if arc.head else "ROOT"
-    title = f"{_label(arc)}: {head} \u2192 {forms[arc.dependent - 1]}{sure}"
-    x, y = path.tip_x, path.tip_y
-    return (
-        f'<g class="{"arc unsure" if arc.is_unsure else "arc"}"><title>{escape(title)}</title>'
-        f'<path class="line" d="{path.line}"/>'
-        f'<path class="head" d="M{x:.1f},{y:.1f}l-{ARROW - 1},-{ARROW + 2}h{2 * ARROW - 2}z"/>'
-        f'<text class="label" x="{path.label_x:.1f}" y="{path.label_y - 5.5:.1f}">'
-        f"{escape(_label(arc))}</text></g>"
-    )
-
-
-def _word(form: str, tag: str, centre: float, floor: float) -> str:
-    direction = ' direction="rtl"' if is_right_to_left(form) else ""
-    under = f'<text class="tag" x="{centre:.1f}" y="{floor + 38:.1f}">{escape(tag)}</text>'
-    return (
-        f'<text class="word" x="{centre:.1f}" y="{floor + 20:.1f}"{direction}>'
-        f"{escape(form)}</text>{under if tag else ''}"
-    )
-
-
-def _in_words(arcs: Sequence[Arc], forms: Sequence[str]) -> str:
-    """Say a tree: `Kids: nsubj of love; love: root; ...`."""
-    said = []
-    for arc, form in zip(arcs, forms, strict=True):
-        head = f" of {forms[arc.head - 1]}" if arc.head else ""
-        said.append(f"{form}: {_label(arc)}{head}")
-    return "; ".join(said)
-
-
-def _frame(parts: Sequence[str], width: float, height: float, max_width: float | None) -> str:
+def write_svg(layout: Layout, max_width: float | None = None) -> str:
+    """Write a layout as SVG."""
+    width, height = layout.width, layout.height
     shown = width if max_width is None else min(width, max_width)
+    arcs = "".join(_arc(arc, layout) for arc in layout.arcs)
+    words = "".join(_word(word, layout.floor) for word in layout.words)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="headwise" role="img" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" '
         f'width="{shown:.0f}" height="{height * shown / width:.0f}">'
-        f"{parts[0]}{parts[1]}<style>{_STYLE}</style>"
-        f'<rect class="ground" width="100%" height="100%"/>{"".join(parts[2:])}</svg>'
+        f"<title>{escape(layout.title)}</title><desc>{escape(layout.description)}</desc>"
+        f"<style>{_STYLE}</style>"
+        f"{_GROUND}{arcs}{words}</svg>"
+    )
+
+
+def _arc(placed: PlacedArc, layout: Layout) -> str:
+    arc = placed.arc
+    head = layout.words[arc.head - 1].form if arc.head else "ROOT"
+    title = f"{placed.label}: {head} \u2192 {layout.words[arc.dependent - 1].form}"
+    if arc.probability is not None:
+        title += f", {percent(arc.probability)}"
+    return (
+        f'<g class="{"arc unsure" if arc.is_unsure else "arc"}"><title>{escape(title)}</title>'
+        f'<path class="line" d="{_line(placed, layout.floor)}"/>'
+        f'<path class="head" d="M{placed.end:.1f},{layout.floor:.1f}'
+        f'l-{ARROW - 1},-{ARROW + 2}h{2 * ARROW - 2}z"/>'
+        f'<text class="label" x="{(placed.start + placed.end) / 2:.1f}" y="{placed.top - 5.5:.1f}">'
+        f"{escape(placed.label)}</text></g>"
+    )
+
+
+def _line(placed: PlacedArc, floor: float) -> str:
+    """Go up from the head, across, and down to the dependent; from ROOT, straight down."""
+    start, end, top = placed.start, placed.end, placed.top
+    if start == end:
+        return f"M{end:.1f},{top:.1f}V{floor - ARROW:.1f}"
+    corner = min(CORNER, abs(end - start) / 2) * (1 if end > start else -1)
+    return (
+        f"M{start:.1f},{floor:.1f}V{top + CORNER:.1f}Q{start:.1f},{top:.1f} "
+        f"{start + corner:.1f},{top:.1f}H{end - corner:.1f}"
+        f"Q{end:.1f},{top:.1f} {end:.1f},{top + CORNER:.1f}V{floor - ARROW:.1f}"
+    )
+
+
+def _word(word: PlacedWord, floor: float) -> str:
+    direction = ' direction="rtl"' if is_right_to_left(word.form) else ""
+    tag = f'<text class="tag" x="{word.x:.1f}" y="{floor + 38:.1f}">{escape(word.tag)}</text>'
+    return (
+        f'<text class="word" x="{word.x:.1f}" y="{floor + 20:.1f}"{direction}>'
+        f"{escape(word.form)}</text>{tag if word.tag else ''}"
+    )
+
+
+def stack_svgs(pictures: Sequence[str]) -> str:
+    """Put pictures below each other in one; a single one stays as it is."""
+    if len(pictures) == 1:
+        return pictures[0]
+    placed, top, width = [], 0, 0
+    for picture in pictures:
+        size = _SIZE.search(picture)
+        assert size is not None
+        placed.append(picture.replace("<svg ", f'<svg y="{top}" ', 1))
+        top += int(size[2]) + STACK_GAP
+        width = max(width, int(size[1]))
+    height = max(top - STACK_GAP, 0)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="headwise" '
+        f'viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
+        # One background for all, since pictures differ in width; their own style colours it.
+        f"{_GROUND}{''.join(placed)}</svg>"
     )
