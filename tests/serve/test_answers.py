@@ -1,11 +1,12 @@
 import json
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 from headwise import Sentence
-from headwise.render import to_json
+from headwise.render import to_json, to_svg
 from headwise.runtime.parser import Parser
 from headwise.serve import answers
 from headwise.serve.answers import answer_conllu, answer_json
@@ -63,6 +64,42 @@ def test_distributions_sum_to_one_and_say_what_greedy_chose(records: list[dict[s
             picked = rows[np.arange(n_words), record["greedy"]]
             np.testing.assert_allclose(picked, rows.max(axis=1), atol=1e-6)
     assert ways == {"greedy", "eisner"}
+
+
+def test_pictures_are_those_of_the_command_line(
+    projective: Parser, ewt_sentences: list[Sentence]
+) -> None:
+    answer, _ = finish(answer_json("en", ewt_sentences, projective, False, with_pictures=True))
+    n_repaired = 0
+    for record, sentence in zip(json.loads(answer)["sentences"], ewt_sentences, strict=True):
+        (parse,) = projective.parse([sentence])
+        picture = record["picture"]
+        assert picture["svg"] == to_svg(sentence.with_parse(parse), parse)
+        assert len(picture["words"]) == len(sentence)
+        heads = [word["head"] for word in record["words"]]
+        changed = [g != head for g, head in zip(record.get("greedy", heads), heads, strict=True)]
+        assert ("greedy_picture" in record) == any(changed)
+        if any(changed):
+            n_repaired += 1
+            svg = record["greedy_picture"]["svg"]
+            labels = dict(
+                zip(
+                    (arc["dependent"] for arc in record["greedy_picture"]["arcs"]),
+                    re.findall('class="label"[^>]*>([^<]*)<', svg),
+                    strict=True,
+                )
+            )
+            for position, is_changed in enumerate(changed, 1):
+                assert labels[position].endswith("%") == is_changed
+    assert n_repaired
+
+
+def test_pictures_are_drawn_up_to_a_limit(
+    parser: Parser, ewt_sentences: list[Sentence], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answers, "MAX_DRAWN_WORDS", len(ewt_sentences[0]))
+    answer, _ = finish(answer_json("en", ewt_sentences[:2], parser, False, with_pictures=True))
+    assert ["picture" in record for record in json.loads(answer)["sentences"]] == [True, False]
 
 
 def test_turns_are_short_and_count_everything(

@@ -16,6 +16,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from headwise.render.records import EmptyRecord, SentenceRecord, TokenRecord, WordRecord
+from headwise.render.svg import DrawnTree
 from headwise.serve.api import ParseRequest, description
 from headwise.serve.app import ROUTES
 from headwise.version import VERSION
@@ -41,10 +42,11 @@ def test_every_route_is_described() -> None:
     ("name", "struct", "more"),
     [
         ("ParseRequest", ParseRequest, set()),
-        ("Sentence", SentenceRecord, {"greedy", "distribution"}),
+        ("Sentence", SentenceRecord, {"greedy", "distribution", "picture", "greedy_picture"}),
         ("Word", WordRecord, set()),
         ("Token", TokenRecord, set()),
         ("EmptyNode", EmptyRecord, set()),
+        ("Picture", DrawnTree, set()),
     ],
 )
 def test_every_field_is_described(name: str, struct: type[msgspec.Struct], more: set[str]) -> None:

@@ -8,7 +8,9 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from headwise.render.arcs import percent
+import msgspec
+
+from headwise.render.arcs import Arc, percent
 from headwise.render.cells import is_right_to_left
 from headwise.render.layout import SMALL_SIZE, WORD_SIZE, Layout, PlacedArc, PlacedWord, lay_out
 from headwise.treebank.sentence import Parse, Sentence
@@ -77,8 +79,8 @@ def _arc(placed: PlacedArc, layout: Layout) -> str:
     arc = placed.arc
     head = layout.words[arc.head - 1].form if arc.head else "ROOT"
     title = f"{placed.label}: {head} \u2192 {layout.words[arc.dependent - 1].form}"
-    if arc.probability is not None:
-        title += f", {percent(arc.probability)}"
+    if shown := _percent(arc):
+        title += f", {shown}"
     return (
         f'<g class="{"arc unsure" if arc.is_unsure else "arc"}"><title>{escape(title)}</title>'
         f'<path class="line" d="{_line(placed, layout.floor)}"/>'
@@ -109,6 +111,48 @@ def _word(word: PlacedWord, floor: float) -> str:
         f'<text class="word" x="{word.x:.1f}" y="{floor + 20:.1f}"{direction}>'
         f"{escape(word.form)}</text>{tag if word.tag else ''}"
     )
+
+
+class DrawnArc(msgspec.Struct, frozen=True):
+    """An arc in a picture: the position of its dependent, and its probability as it is shown."""
+
+    dependent: int
+    percent: str | None
+
+
+class DrawnWord(msgspec.Struct, frozen=True):
+    """A word in a picture: its centre and its width, in pixels."""
+
+    x: float
+    width: float
+
+
+class DrawnTree(msgspec.Struct, frozen=True):
+    """A picture with what a page needs to make it interactive.
+
+    `arcs` are in the order of the elements with the class `arc` in `svg`, `words` in the order of
+    those with the class `word`; arcs end at the height `floor`.
+    """
+
+    svg: str
+    floor: float
+    arcs: list[DrawnArc]
+    words: list[DrawnWord]
+
+
+def draw_tree(sentence: Sentence, parse: Parse) -> DrawnTree:
+    """Draw a sentence like `to_svg`, and say where its parts are."""
+    layout = lay_out(sentence, parse)
+    return DrawnTree(
+        write_svg(layout),
+        layout.floor,
+        [DrawnArc(placed.arc.dependent, _percent(placed.arc)) for placed in layout.arcs],
+        [DrawnWord(round(word.x, 1), round(word.width, 1)) for word in layout.words],
+    )
+
+
+def _percent(arc: Arc) -> str | None:
+    return None if arc.probability is None else percent(arc.probability)
 
 
 def stack_svgs(pictures: Sequence[str]) -> str:

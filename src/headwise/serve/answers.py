@@ -4,12 +4,16 @@ Each function makes a piece of work for `queue`: a generator that parses some se
 returns the whole answer. What is kept between turns are bytes, not parses.
 """
 
+import math
 from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import replace
 
 import msgspec
 import numpy as np
 
+from headwise.render.arcs import percent
 from headwise.render.records import to_record
+from headwise.render.svg import DrawnTree, draw_tree
 from headwise.runtime.parser import Parser
 from headwise.runtime.scorer import FloatArray
 from headwise.serve.limits import Refusal
@@ -22,23 +26,34 @@ TURN_WORDS = 256
 """Words after which a turn ends: some hundredths of a second."""
 MAX_PROBABILITIES = 1_000_000
 """In one answer; a megabyte holds about 100,000."""
+MAX_DRAWN_WORDS = 20_000
+"""In the pictures of one answer; a megabyte holds about 2,000."""
 DECIMALS = 6
 Write = Callable[[Sentence, Parse, FloatArray], bytes]
 Finish = Callable[[bytes], bytes]
 
 
 def answer_json(
-    name: str, sentences: Iterable[Sentence], parser: Parser, with_distribution: bool
+    name: str,
+    sentences: Iterable[Sentence],
+    parser: Parser,
+    with_distribution: bool,
+    with_pictures: bool = False,
 ) -> Work:
     """Answer with records; a sentence without words has none."""
-    n_probabilities = 0
+    n_probabilities = n_drawn_words = 0
 
     def write(sentence: Sentence, parse: Parse, head_log_probs: FloatArray) -> bytes:
-        nonlocal n_probabilities
+        nonlocal n_probabilities, n_drawn_words
+        record = _record(sentence, parse, head_log_probs)
         if with_distribution:
             n_probabilities += head_log_probs.size
             _check_room(n_probabilities)
-        return _record(sentence, parse, head_log_probs, with_distribution)
+            record["distribution"] = _distribution(head_log_probs)
+        if with_pictures and n_drawn_words + len(sentence) <= MAX_DRAWN_WORDS:
+            n_drawn_words += len(sentence)
+            record |= _pictures(sentence.with_parse(parse), parse, head_log_probs)
+        return msgspec.json.encode(record)
 
     parts = yield from _in_turns((s for s in sentences if len(s)), parser, write)
     start = b'{"model":' + msgspec.json.encode(name) + b',"sentences":['
@@ -90,16 +105,34 @@ def _chunks(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
         yield chunk
 
 
-def _record(
-    sentence: Sentence, parse: Parse, head_log_probs: FloatArray, with_distribution: bool
-) -> bytes:
+def _record(sentence: Sentence, parse: Parse, head_log_probs: FloatArray) -> dict[str, object]:
     record = msgspec.structs.asdict(to_record(sentence.with_parse(parse), parse))
     shown = {key: value for key, value in record.items() if value is not None and value != []}
     if parse.how != "greedy":
         shown["greedy"] = greedy(head_log_probs)[1:].tolist()
-    if with_distribution:
-        shown["distribution"] = _distribution(head_log_probs)
-    return msgspec.json.encode(shown)
+    return shown
+
+
+def _pictures(sentence: Sentence, parse: Parse, head_log_probs: FloatArray) -> dict[str, DrawnTree]:
+    """Draw the tree and, if a repair changed it, the heads that the words chose (Eq. 8).
+
+    Only arcs of the tree have labels; the others show their probability in its place.
+    """
+    pictures = {"picture": draw_tree(sentence, parse)}
+    heads: list[int] = greedy(head_log_probs)[1:].tolist()
+    if parse.how != "greedy" and heads != list(parse.heads):
+        log_probs = [float(head_log_probs[word, head]) for word, head in enumerate(heads, 1)]
+        labels = [
+            label if head == kept else percent(math.exp(log_prob))
+            for label, head, kept, log_prob in zip(
+                parse.labels, heads, parse.heads, log_probs, strict=True
+            )
+        ]
+        chosen = replace(
+            parse, heads=tuple(heads), labels=tuple(labels), head_log_probs=tuple(log_probs)
+        )
+        pictures["greedy_picture"] = draw_tree(sentence, chosen)
+    return pictures
 
 
 def _distribution(head_log_probs: FloatArray) -> list[list[float]]:

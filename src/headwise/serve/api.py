@@ -46,6 +46,7 @@ class ParseRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     model: str | None = None
     format: Literal["json", "conllu"] = "json"
     distribution: bool = False
+    pictures: bool = False
     keep_tags: bool = False
     decoder: Decoder | None = None
 
@@ -62,7 +63,7 @@ async def parse(request: Request) -> Response:
     if asked.format == "conllu":
         work = answer_conllu(bounded, parser)
     else:
-        work = answer_json(name, bounded, parser, asked.distribution)
+        work = answer_json(name, bounded, parser, asked.distribution, asked.pictures)
     answer = await service.run(request, work, n_words)
     return Response(answer, media_type=PLAIN if asked.format == "conllu" else JSON)
 
