@@ -122,8 +122,8 @@ def network_alone(model: Path, parsed: list[Sentence], device: torch.device) -> 
     for _ in range(N_TIMES):
         started = time.perf_counter()
         with torch.inference_mode():
-            for ids, lengths in batches:
-                network(ids, lengths)
+            for batch in batches:
+                network(*batch)
         if device.type == "cuda":
             torch.cuda.synchronize()
         seconds.append(time.perf_counter() - started)

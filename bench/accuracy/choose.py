@@ -42,7 +42,7 @@ class Remembering:
 def key_of(sentence: Encoded) -> bytes:
     """Give all that a model reads of a sentence as bytes."""
     arrays = [
-        *(sentence.words, sentence.tags, sentence.pieces, sentence.vectors, sentence.marks),
+        *sentence.ids.by_name().values(),
         *((sentence.windows.ids, sentence.windows.reads) if sentence.windows else ()),
     ]
     return b"|".join(array.tobytes() for array in arrays)

@@ -6,8 +6,9 @@ import made_encoders
 import pytest
 import torch
 
-from headwise.network.inputs import Ids, Inputs, Marks, Spelling, drop_parts
+from headwise.network.inputs import Inputs, Marks, Spelling, drop_parts
 from headwise.settings.model import ModelConfig
+from headwise.vocabulary.encode import WordIds
 from headwise.vocabulary.ngrams import PAD_PIECE, Pieces
 from headwise.vocabulary.vocab import PAD, ROOT, UNK, Index, Vocab
 
@@ -33,7 +34,7 @@ VECTORS = torch.tensor([[ROOT, 3, 4, UNK], [ROOT, 6, 5, PAD]])
 MARKS = torch.tensor(
     [[[ROOT, PAD], [3, 4], [5, PAD], [PAD, PAD]], [[ROOT, PAD], [5, 4], [3, PAD], [PAD, PAD]]]
 )  # fmt: skip
-IDS = Ids(WORDS, TAGS, PIECES, VECTORS, MARKS)
+IDS = WordIds(WORDS, TAGS, PIECES, VECTORS, MARKS)
 
 
 def inputs(config: ModelConfig = FULL, vocab: Vocab = VOCAB) -> Inputs:
@@ -95,7 +96,7 @@ def test_only_the_parts_of_the_config_are_read(config: ModelConfig, size: int) -
     assert x.shape == (2, 4, size)
     assert made.size == size
     nothing = torch.zeros_like
-    unread = Ids(
+    unread = WordIds(
         WORDS,
         TAGS if made.tag else nothing(TAGS),
         PIECES if made.spelling else nothing(PIECES),

@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from headwise.network.inputs import Ids
 from headwise.network.label import Labeller, arc_features, label_loss
 from headwise.network.network import Network, freeze_vectors, initialise, set_vectors
 from headwise.network.pei import MAX_DISTANCE, PeiSelector, Window
@@ -15,6 +14,7 @@ from headwise.network.represent import BiLstm, reverse
 from headwise.network.select import AdditiveSelector, head_log_probs, head_loss
 from headwise.settings.model import ModelConfig
 from headwise.settings.training import LabelConfig, TrainConfig
+from headwise.vocabulary.encode import WordIds
 from headwise.vocabulary.vocab import N_SPECIALS, PAD, UNK, Index, Vocab
 
 VOCAB = Vocab(Index("abcdef"), Index("NVD"), Index(["nsubj", "root"]), "xpos")
@@ -27,13 +27,13 @@ def network(config: ModelConfig = SMALL) -> Network:
     return made.eval()
 
 
-def ids(*rows: list[int]) -> tuple[Ids, Tensor]:
+def ids(*rows: list[int]) -> tuple[WordIds[Tensor], Tensor]:
     lengths = torch.tensor([len(row) for row in rows])
     words = torch.full((len(rows), int(lengths.max())), PAD)
     for i, row in enumerate(rows):
         words[i, : len(row)] = torch.tensor(row)
     tags = words.clamp(max=5)
-    return Ids(words, tags, words[..., None], tags, tags[..., None]), lengths
+    return WordIds(words, tags, words[..., None], tags, tags[..., None]), lengths
 
 
 def test_scores_are_equation_6() -> None:
@@ -274,5 +274,5 @@ def test_parser_without_tags_has_none() -> None:
     config = ModelConfig(word_size=5, hidden_size=4, tag_column="none")
     made = network(config)
     given, lengths = ids([2, 3, 4])
-    without = given._replace(tags=given.tags * 0)
+    without = replace(given, tags=given.tags * 0)
     assert torch.equal(made(given, lengths)[0], made(without, lengths)[0])

@@ -24,8 +24,9 @@ class Computes:
         self.n_words = 0
 
     def __call__(self, words: Encoded) -> np.ndarray:
+        ids = words.ids
         self.n_words += len(words) - 1
-        return np.stack([words.words, words.tags, words.pieces.sum(1)], 1).astype(np.float32)
+        return np.stack([ids.words, ids.tags, ids.ngrams.sum(1)], 1).astype(np.float32)
 
 
 def sentence(*words: str) -> Sentence:

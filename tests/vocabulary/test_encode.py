@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 from headwise.errors import DataError
 from headwise.treebank.sentence import Sentence, Word, sentence_from_words
 from headwise.vocabulary.encode import (
+    IntArray,
+    WordIds,
     encode,
     encode_gold,
-    make_batch,
     pad,
     require_tags,
+    stack_ids,
     windowed_batches,
 )
 from headwise.vocabulary.ngrams import PAD_PIECE, ROOT_PIECE, Pieces
@@ -37,6 +39,10 @@ FULL = replace(
 )
 
 
+def ids_of(sentence: Sentence, vocab: Vocab) -> WordIds[IntArray]:
+    return encode(sentence, vocab).ids
+
+
 def without_tags(tag_column: str = "xpos") -> tuple[Sentence, Vocab]:
     return (
         sentence_from_words([("kids",), ("love",)], ["form"]),
@@ -45,15 +51,15 @@ def without_tags(tag_column: str = "xpos") -> tuple[Sentence, Vocab]:
 
 
 def test_slot_0_is_root_and_words_follow() -> None:
-    encoded = encode(KIDS, VOCAB)
+    encoded = ids_of(KIDS, VOCAB)
     assert encoded.words.tolist() == [ROOT, 3, 4]
     assert encoded.tags.tolist() == [ROOT, 3, 4]
     assert encoded.words.dtype == encoded.tags.dtype == np.int32
-    assert len(encoded) == len(KIDS) + 1
+    assert len(encode(KIDS, VOCAB)) == len(KIDS) + 1
 
 
 def test_what_the_vocabulary_does_not_have_is_unknown() -> None:
-    encoded = encode(NEW, VOCAB)
+    encoded = ids_of(NEW, VOCAB)
     assert encoded.words.tolist() == [ROOT, 3, UNK, UNK]
     assert encoded.tags.tolist() == [ROOT, 3, UNK, UNK]
     assert encode_gold(NEW, VOCAB).labels.tolist() == [ROOT, 4, UNK, 3]
@@ -61,22 +67,22 @@ def test_what_the_vocabulary_does_not_have_is_unknown() -> None:
 
 def test_a_model_without_tags_reads_none() -> None:
     _, vocab = without_tags("none")
-    assert encode(KIDS, vocab).tags.tolist() == [ROOT] * 3
+    assert ids_of(KIDS, vocab).tags.tolist() == [ROOT] * 3
 
 
 def test_a_model_without_pieces_and_vectors_reads_none() -> None:
-    encoded = encode(KIDS, VOCAB)
-    assert encoded.pieces.shape == (3, 0)
+    encoded = ids_of(KIDS, VOCAB)
+    assert encoded.ngrams.shape == (3, 0)
     assert encoded.vectors.tolist() == [ROOT] * 3
-    assert make_batch([encoded, encode(NEW, VOCAB)]).pieces.shape == (2, 4, 0)
+    assert stack_ids([encoded, ids_of(NEW, VOCAB)]).ngrams.shape == (2, 4, 0)
 
 
 def test_pieces_and_vectors_follow_the_words() -> None:
-    encoded = encode(NEW, FULL)
+    encoded = ids_of(NEW, FULL)
     assert encoded.vectors.tolist() == [ROOT, 4, UNK, 3]
-    for row, ids in zip(encoded.pieces, [[ROOT_PIECE], *map(spelled, NEW.words)], strict=True):
+    for row, ids in zip(encoded.ngrams, [[ROOT_PIECE], *map(spelled, NEW.words)], strict=True):
         assert row.tolist() == ids + [PAD_PIECE] * (len(row) - len(ids))
-    assert encoded.pieces.dtype == encoded.vectors.dtype == np.int32
+    assert encoded.ngrams.dtype == encoded.vectors.dtype == np.int32
 
 
 def spelled(word: Word) -> list[int]:
@@ -96,11 +102,11 @@ COWS = sentence_from_words(
 
 
 def test_marks_are_the_treebank_tags_and_features_that_are_known() -> None:
-    encoded = encode(COWS, MARKED)
+    encoded = ids_of(COWS, MARKED)
     assert encoded.marks.tolist() == [[ROOT, 0, 0, 0], [4, 5, 7, 6], [4, 0, 0, 0]]
-    assert encode(COWS, MARKED.as_in("a")).marks[1:, 0].tolist() == [3, 3]
-    assert encode(COWS, VOCAB).marks.shape == (3, 0)
-    batch = make_batch([encoded, encode(NEW, MARKED)])
+    assert ids_of(COWS, MARKED.as_in("a")).marks[1:, 0].tolist() == [3, 3]
+    assert ids_of(COWS, VOCAB).marks.shape == (3, 0)
+    batch = stack_ids([encoded, ids_of(NEW, MARKED)])
     assert batch.marks.shape == (2, 4, 4)
     assert batch.marks[0, :3].tolist() == encoded.marks.tolist()
 
@@ -108,8 +114,8 @@ def test_marks_are_the_treebank_tags_and_features_that_are_known() -> None:
 def test_an_ensemble_reads_by_its_members() -> None:
     joined = replace(VOCAB, tag_column="none", members=(VOCAB, MARKED))
     members = encode(COWS, joined).members
-    assert [one.marks.tolist() for one in members] == [
-        encode(COWS, vocab).marks.tolist() for vocab in (VOCAB, MARKED)
+    assert [one.ids.marks.tolist() for one in members] == [
+        ids_of(COWS, vocab).marks.tolist() for vocab in (VOCAB, MARKED)
     ]
 
 
@@ -128,13 +134,13 @@ def test_gold_has_the_tags_of_every_predicted_column() -> None:
 
 def test_a_pair_of_tags_is_one_tag() -> None:
     vocab = replace(VOCAB, tags=Index(["_ NNS", "_ VBP"]), tag_column="upos+xpos")
-    assert encode(KIDS, vocab).tags.tolist() == [ROOT, 3, 4]
+    assert ids_of(KIDS, vocab).tags.tolist() == [ROOT, 3, 4]
     require_tags(KIDS, vocab)
 
 
 def test_a_sentence_without_words_is_root_alone() -> None:
     nothing = sentence_from_words([], COLUMNS)
-    assert encode(nothing, VOCAB).words.tolist() == [ROOT]
+    assert ids_of(nothing, VOCAB).words.tolist() == [ROOT]
     assert encode_gold(nothing, VOCAB).heads.tolist() == [0]
     require_tags(nothing, VOCAB)
 
@@ -168,24 +174,23 @@ def test_one_tag_is_enough_and_a_model_without_tags_needs_none() -> None:
 
 
 def test_a_batch_is_padded_with_pad() -> None:
-    batch = make_batch([encode(KIDS, VOCAB), encode(NEW, VOCAB)])
+    batch = stack_ids([ids_of(KIDS, VOCAB), ids_of(NEW, VOCAB)])
     assert batch.words.tolist() == [[ROOT, 3, 4, PAD], [ROOT, 3, UNK, UNK]]
     assert batch.tags.tolist() == [[ROOT, 3, 4, PAD], [ROOT, 3, UNK, UNK]]
-    assert batch.lengths.tolist() == [3, 4]
-    assert {batch.words.dtype, batch.tags.dtype, batch.lengths.dtype} == {np.dtype(np.int32)}
+    assert batch.words.dtype == batch.tags.dtype == np.int32
 
 
 def test_a_batch_of_pieces_is_padded_in_both_directions() -> None:
     longer = sentence_from_words([("lovelier", "_", "0", "root")], COLUMNS)
-    sentences = [encode(NEW, FULL), encode(longer, FULL)]
-    batch = make_batch(sentences)
-    assert batch.pieces.shape == (2, 4, len(PIECES.ids_of("lovelier")))
+    sentences = [ids_of(NEW, FULL), ids_of(longer, FULL)]
+    batch = stack_ids(sentences)
+    assert batch.ngrams.shape == (2, 4, len(PIECES.ids_of("lovelier")))
     for i, one in enumerate(sentences):
-        n, k = one.pieces.shape
-        assert np.array_equal(batch.pieces[i, :n, :k], one.pieces)
+        n, k = one.ngrams.shape
+        assert np.array_equal(batch.ngrams[i, :n, :k], one.ngrams)
         assert np.array_equal(batch.vectors[i, :n], one.vectors)
-        assert (batch.pieces[i, n:] == PAD_PIECE).all()
-        assert (batch.pieces[i, :, k:] == PAD_PIECE).all()
+        assert (batch.ngrams[i, n:] == PAD_PIECE).all()
+        assert (batch.ngrams[i, :, k:] == PAD_PIECE).all()
     assert batch.vectors[1, 2:].tolist() == [PAD, PAD]
 
 

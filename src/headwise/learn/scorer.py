@@ -6,6 +6,7 @@ bounded and little is padding. Results come back in the order asked.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 import safetensors.torch
@@ -13,17 +14,16 @@ import torch
 from torch import Tensor
 
 from headwise.errors import ConfigError, ModelError
-from headwise.learn.data.on_device import to_device
 from headwise.model.bundle import WEIGHTS, Bundle
-from headwise.network.encoder import join
-from headwise.network.inputs import Ids
+from headwise.network.encoder import WindowIds, join
+from headwise.network.inputs import to_device
 from headwise.network.label import arc_features
 from headwise.network.network import Network
 from headwise.runtime.parser import Parser
 from headwise.runtime.scorer import FloatArray, Selection
 from headwise.settings.decoding import DecodeConfig
 from headwise.text.segmenter import load_segmenter
-from headwise.vocabulary.encode import Encoded, IntArray, make_batch
+from headwise.vocabulary.encode import Encoded, IntArray, WordIds, stack_ids
 
 DEVICE = re.compile(r"(cpu|cuda|mps|xpu)(:\d+)?")
 PAIRS_PER_BATCH = 400_000
@@ -69,7 +69,9 @@ class TorchScorer:
             states, inputs = (
                 torch.cat([selection.features[part] for selection in selections]) for part in (0, 1)
             )
-            features = arc_features(states, inputs, *to_device(self._device, *arcs))
+            features = arc_features(
+                states, inputs, *(to_device(column, self._device) for column in arcs)
+            )
             log_probs = self._network.label(features).cpu().numpy()
         ends = np.cumsum([len(chosen) - 1 for chosen in heads])
         return np.split(log_probs, ends[:-1])
@@ -77,8 +79,8 @@ class TorchScorer:
     def _select_batch(
         self, sentences: Sequence[Encoded], numbers: list[int], selections: dict[int, Selection]
     ) -> None:
-        ids, lengths = put_batch([sentences[i] for i in numbers], self._device)
-        log_probs, states, inputs = self._network(ids, lengths)
+        batch = put_batch([sentences[i] for i in numbers], self._device)
+        log_probs, states, inputs = self._network(*batch)
         scored = self._network.tag(states)
         tags = [scores.argmax(dim=-1).cpu().numpy() for scores in scored]
         told_scores = [s.cpu().numpy() for s in scored] if self._tells_tag_scores else []
@@ -91,14 +93,15 @@ class TorchScorer:
             selections[i] = Selection(rows[k, :n, :n], features, told, scores)
 
 
-def put_batch(sentences: Sequence[Encoded], device: torch.device) -> tuple[Ids, Tensor]:
-    """Put sentences side by side on the device: what the network reads, and their lengths [B]."""
-    batch = make_batch(sentences)
-    arrays = (batch.words, batch.tags, batch.pieces, batch.vectors, batch.marks)
-    words, tags, pieces, vectors, marks, lengths = to_device(device, *arrays, batch.lengths)
+def put_batch(
+    sentences: Sequence[Encoded], device: torch.device
+) -> tuple[WordIds[Tensor], Tensor, WindowIds | None]:
+    """Put sentences side by side on the device: ids, lengths [B], windows of the transformer."""
+    lengths = [len(sentence) for sentence in sentences]
+    ids = stack_ids([sentence.ids for sentence in sentences]).map(partial(to_device, device=device))
     windows = [sentence.windows for sentence in sentences if sentence.windows is not None]
-    joined = join(windows, batch.words.shape[1], device) if windows else None
-    return Ids(words, tags, pieces, vectors, marks, joined), lengths
+    joined = join(windows, max(lengths), device) if windows else None
+    return ids, torch.tensor(lengths, device=device), joined
 
 
 def batches_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:

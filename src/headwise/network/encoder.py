@@ -18,7 +18,8 @@ import torch
 from torch import Tensor, nn
 
 from headwise.errors import ConfigError, HeadwiseError, ModelError, install
-from headwise.vocabulary.subwords import EncoderSettings, IntArray, Windows, join_windows
+from headwise.network.inputs import to_device
+from headwise.vocabulary.subwords import EncoderSettings, Windows, join_windows
 
 PLAIN = ("bert", "camembert", "distilbert", "electra", "roberta", "xlm-roberta")
 """Kinds of transformers that take a mask of attention as it is added, and never wait for a GPU."""
@@ -163,7 +164,7 @@ def store_windows(sentences: Sequence[Windows], device: torch.device) -> StoredW
         (int(counts[fit].max(initial=1)), int(widths[fit].max(initial=1)))
         for fit in (n_slots <= n for n in range(n_slots.max() + 1))
     ]
-    parts = [_to_device(part, device) for part in (ids, lengths, windows, places)]
+    parts = [to_device(part, device) for part in (ids, lengths, windows, places)]
     return StoredWindows(parts[0], parts[1], parts[2], parts[3], shapes)
 
 
@@ -171,8 +172,4 @@ def join(sentences: Sequence[Windows], n_slots: int, device: torch.device) -> Wi
     """Put the windows of sentences of at most `n_slots` slots side by side on the device."""
     batch = join_windows(sentences, n_slots)
     mask = torch.from_numpy(batch.mask).to(device)
-    return WindowIds(_to_device(batch.ids, device), mask, _to_device(batch.reads, device))
-
-
-def _to_device(array: IntArray, device: torch.device) -> Tensor:
-    return torch.from_numpy(array).to(device).long()
+    return WindowIds(to_device(batch.ids, device), mask, to_device(batch.reads, device))

@@ -7,26 +7,13 @@ where it stands (`network.encoder`). In training whole parts of a word can be dr
 itself, so that the network learns to do without any one of them.
 """
 
-from typing import NamedTuple
-
 import torch
 from torch import Tensor, nn
 
-from headwise.network.encoder import WindowIds
 from headwise.settings.model import ModelConfig
+from headwise.vocabulary.encode import IntArray, WordIds
 from headwise.vocabulary.ngrams import PAD_PIECE
 from headwise.vocabulary.vocab import N_SPECIALS, PAD, UNK, Vocab
-
-
-class Ids(NamedTuple):
-    """Ids of a batch: words, tags and vectors [B, N+1], pieces and marks [B, N+1, k]; windows."""
-
-    words: Tensor
-    tags: Tensor
-    pieces: Tensor
-    vectors: Tensor
-    marks: Tensor
-    windows: WindowIds | None = None
 
 
 class Marks(nn.Module):
@@ -88,7 +75,7 @@ class Inputs(nn.Module):
         self.dropout = 0.0
         self.word_dropout = 0.0
 
-    def forward(self, ids: Ids, in_context: Tensor | None = None) -> Tensor:
+    def forward(self, ids: WordIds[Tensor], in_context: Tensor | None = None) -> Tensor:
         """Look up ids: float [B, N+1, s+q+...]; `in_context` [B, N+1, .] is of a transformer."""
         words = ids.words
         if self.training and self.word_dropout:
@@ -100,7 +87,7 @@ class Inputs(nn.Module):
         if self.mark is not None:
             parts.append(self.mark(ids.marks))
         if self.spelling is not None:
-            parts.append(self.spelling(ids.pieces))
+            parts.append(self.spelling(ids.ngrams))
         if self.vector is not None:
             parts.append(self.vector(ids.vectors))
         if in_context is not None:
@@ -108,6 +95,11 @@ class Inputs(nn.Module):
         if self.training and self.dropout:
             parts = drop_parts(parts, self.dropout)
         return torch.cat(parts, dim=-1)
+
+
+def to_device(array: IntArray, device: torch.device) -> Tensor:
+    """Move ids to a device as int64."""
+    return torch.from_numpy(array).to(device).long()
 
 
 def drop_parts(parts: list[Tensor], share: float) -> list[Tensor]:

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from headwise.network.encoder import Encoder
-from headwise.network.inputs import Ids, Inputs
+from headwise.network.encoder import Encoder, WindowIds
+from headwise.network.inputs import Inputs
 from headwise.network.label import Labeller
 from headwise.network.pei import PeiSelector, Window
 from headwise.network.represent import BiLstm
@@ -12,6 +12,7 @@ from headwise.network.select import AdditiveSelector, head_log_probs
 from headwise.network.tag import Tagger
 from headwise.settings.model import ModelConfig
 from headwise.settings.training import LabelConfig, TrainConfig
+from headwise.vocabulary.encode import WordIds
 from headwise.vocabulary.vocab import Vocab
 
 
@@ -36,12 +37,14 @@ class Network(nn.Module):
         self.label = Labeller(feature_size, config.label_size, len(vocab.labels))
         self.tag = Tagger(self.represent.size, vocab.predicted)
 
-    def forward(self, ids: Ids, lengths: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
-        """Select heads for a batch of ids.
+    def forward(
+        self, ids: WordIds[Tensor], lengths: Tensor | None, windows: WindowIds | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Select heads for a batch of ids; `windows` are for the transformer, if there is one.
 
         Returns log P_head [B, N+1, N+1], the states a [B, N+1, 2d] and the inputs x [B, N+1, s+q].
         """
-        in_context = None if self.encoder is None else self.encoder(ids.windows)
+        in_context = None if self.encoder is None else self.encoder(windows)
         inputs = self.inputs(ids, in_context)
         states = self.represent(inputs, lengths)
         heads, dependents = self.select.project(states)

@@ -23,7 +23,6 @@ from headwise.runtime.scorer import (
     Precision,
     Scorer,
     Selection,
-    ids_of,
     last_ids,
 )
 from headwise.runtime.table import PADDING, InputTable
@@ -121,7 +120,7 @@ class BatchScorer:
         return [log_probs[start:end] for start, end in pairwise(ends)]
 
     def _x_of(self, words: Encoded) -> FloatArray:
-        return self._inputs.run(ids_of(words))[0]
+        return self._inputs.run(words.ids.by_name())[0]
 
     def _select_encoded(self, sentence: Sentence | Encoded) -> Selection:
         if isinstance(sentence, Sentence):

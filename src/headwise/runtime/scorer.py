@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from headwise.errors import ModelError
 from headwise.model.bundle import DAMAGED, SELECT, Bundle
 from headwise.model.graph import ORT_ERRORS, open_graph
-from headwise.vocabulary.encode import Encoded, IntArray
+from headwise.vocabulary.encode import Encoded, IntArray, WordIds
 from headwise.vocabulary.ngrams import ROOT_PIECE
 from headwise.vocabulary.subwords import Windows
 from headwise.vocabulary.vocab import ROOT, Vocab
@@ -101,7 +101,7 @@ class OnnxScorer:
         return np.concatenate(states)[windows.reads]
 
     def _select_one(self, sentence: Encoded) -> Selection:
-        feed = ids_of(sentence)
+        feed: dict[str, NDArray[Any]] = {**sentence.ids.by_name()}
         if self._encoder is not None and sentence.windows is not None:
             feed["in_context"] = self._read(self._encoder, sentence.windows)
         states, inputs, heads, dependents, *tags = self._represent.run(feed)
@@ -134,25 +134,14 @@ def _last_window(vocab: Vocab) -> Windows | None:
 
 def last_ids(vocab: Vocab) -> Encoded:
     """Give a sentence of one word that has the last of all ids."""
-    last_pieces = [[ROOT_PIECE], [len(vocab.pieces) - 1]] if vocab.pieces.n_buckets else [[], []]
+    last_ngram = [[ROOT_PIECE], [len(vocab.pieces) - 1]] if vocab.pieces.n_buckets else [[], []]
     last_mark = [[ROOT], [len(vocab.marks) - 1]] if vocab.marks.strings else [[], []]
     words, tags, vectors = (
         np.array([ROOT, len(index) - 1], np.int32)
         for index in (vocab.words, vocab.tags, vocab.vectors)
     )
-    pieces, marks = (np.array(ids, np.int32) for ids in (last_pieces, last_mark))
-    return Encoded(words, tags, pieces, vectors, marks, windows=_last_window(vocab))
-
-
-def ids_of(sentence: Encoded) -> dict[str, NDArray[Any]]:
-    """Name the ids of a sentence as graphs do."""
-    return {
-        "words": sentence.words,
-        "tags": sentence.tags,
-        "pieces": sentence.pieces,
-        "vectors": sentence.vectors,
-        "marks": sentence.marks,
-    }
+    ngrams, marks = (np.array(ids, np.int32) for ids in (last_ngram, last_mark))
+    return Encoded(WordIds(words, tags, ngrams, vectors, marks), _last_window(vocab))
 
 
 class Graph:

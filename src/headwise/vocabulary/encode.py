@@ -4,9 +4,9 @@ Letters: N words, so N+1 slots with ROOT at 0; B sentences in a batch. Input and
 since parsing has no gold. A batch is padded with PAD, never with a word.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Generic, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,28 +21,52 @@ from headwise.vocabulary.vocab import PAD, ROOT, UNK, Vocab, tag_of
 
 IntArray = NDArray[np.int32]
 BoolArray = NDArray[np.bool_]
+Array = TypeVar("Array")
+Other = TypeVar("Other")
+GRAPH_INPUTS = ("words", "tags", "pieces", "vectors", "marks")
+"""The names that ONNX graphs have for the arrays of `WordIds`, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordIds(Generic[Array]):
+    """The ids that make up the input x_i of each word, Eq. 3, in numpy or in PyTorch.
+
+    For one sentence `words`, `tags` and `vectors` are [N+1], with ROOT in slot 0, and `ngrams` and
+    `marks` are [N+1, k]. A batch has a first axis B. Everything is padded with PAD, which is 0 for
+    n-grams too.
+    """
+
+    words: Array
+    tags: Array
+    ngrams: Array
+    vectors: Array
+    marks: Array
+
+    def map(self, change: Callable[[Array], Other]) -> "WordIds[Other]":
+        """Apply a function to each of the arrays."""
+        return WordIds(*map(change, self.by_name().values()))
+
+    def by_name(self) -> dict[str, Array]:
+        """Return the arrays under the names that ONNX graphs have for them."""
+        arrays = (self.words, self.tags, self.ngrams, self.vectors, self.marks)
+        return dict(zip(GRAPH_INPUTS, arrays, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """The ids of one sentence, int32, slot 0 is ROOT.
+    """One sentence as a network reads it.
 
-    `words`, `tags` and `vectors` are [N+1]; `pieces` [N+1, k] are padded with PAD_PIECE, `marks`
-    [N+1, k] with PAD, which is 0 as well. `members` is what the models of an ensemble read,
-    `windows` what a transformer reads, where the model has one.
+    `windows` is what the transformer reads, if the model has one. `members` is the sentence as each
+    model of an ensemble reads it.
     """
 
-    words: IntArray
-    tags: IntArray
-    pieces: IntArray
-    vectors: IntArray
-    marks: IntArray
-    members: tuple["Encoded", ...] = ()
+    ids: WordIds[IntArray]
     windows: Windows | None = None
+    members: tuple["Encoded", ...] = ()
 
     def __len__(self) -> int:
         """Count the slots, ROOT included."""
-        return len(self.words)
+        return len(self.ids.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +81,6 @@ class Gold:
     tags: tuple[IntArray, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Sentences side by side: as in `Encoded` with a first axis B; `lengths` [B] count ROOT."""
-
-    words: IntArray
-    tags: IntArray
-    pieces: IntArray
-    vectors: IntArray
-    marks: IntArray
-    lengths: IntArray
-
-
 def encode(sentence: Sentence, vocab: Vocab) -> Encoded:
     """Look up the ids of a sentence."""
     forms = [word.form for word in sentence.words]
@@ -79,14 +91,17 @@ def encode(sentence: Sentence, vocab: Vocab) -> Encoded:
     vectors = [ROOT, *map(vocab.vector_id, forms)] if vocab.vectors.strings else [ROOT] * len(words)
     pieces = [_ROOT_PIECES if vocab.pieces.n_buckets else NO_PIECES]
     pieces += vocab.pieces.ids_of_all(forms)
-    return Encoded(
+    ids = WordIds(
         np.array(words, np.int32),
         np.array(tags, np.int32),
         pad(pieces, PAD_PIECE),
         np.array(vectors, np.int32),
         _encode_marks(sentence, vocab),
-        tuple(encode(sentence, member) for member in vocab.members),
+    )
+    return Encoded(
+        ids,
         vocab.subwords.windows_of(forms) if vocab.subwords else None,
+        tuple(encode(sentence, member) for member in vocab.members),
     )
 
 
@@ -136,34 +151,19 @@ def require_tags(sentence: Sentence, vocab: Vocab) -> None:
         )
 
 
-def pad(rows: Sequence[IntArray], value: int = PAD) -> IntArray:
-    """Put rows of different length into one array: int32 [B, longest]."""
-    padded = np.full((len(rows), max(map(len, rows))), value, np.int32)
-    for i, row in enumerate(rows):
-        padded[i, : len(row)] = row
+def pad(arrays: Sequence[IntArray], value: int = PAD) -> IntArray:
+    """Stack arrays of different size but one rank: int32 [B, longest] or [B, longest, widest]."""
+    shape = map(max, zip(*(array.shape for array in arrays), strict=True))
+    padded = np.full((len(arrays), *shape), value, np.int32)
+    for row, array in zip(padded, arrays, strict=True):
+        row[tuple(map(slice, array.shape))] = array
     return padded
 
 
-def make_batch(sentences: Sequence[Encoded]) -> Batch:
-    """Put sentences side by side."""
-    lengths = np.array([len(sentence) for sentence in sentences], np.int32)
-    return Batch(
-        pad([s.words for s in sentences]),
-        pad([s.tags for s in sentences]),
-        pad_pieces([s.pieces for s in sentences]),
-        pad([s.vectors for s in sentences]),
-        pad_pieces([s.marks for s in sentences]),
-        lengths,
-    )
-
-
-def pad_pieces(blocks: Sequence[IntArray]) -> IntArray:
-    """Put blocks [N+1, k] of different size into one array: int32 [B, longest, widest]."""
-    n_slots, width = (max(block.shape[axis] for block in blocks) for axis in (0, 1))
-    padded = np.full((len(blocks), n_slots, width), PAD_PIECE, np.int32)
-    for i, block in enumerate(blocks):
-        padded[i, : block.shape[0], : block.shape[1]] = block
-    return padded
+def stack_ids(sentences: Sequence[WordIds[IntArray]]) -> WordIds[IntArray]:
+    """Put sentences side by side, padded to the longest one."""
+    columns = zip(*(ids.by_name().values() for ids in sentences), strict=True)
+    return WordIds(*map(pad, columns))
 
 
 def windowed_batches(

@@ -11,7 +11,7 @@ from headwise.learn.data.on_device import put_on_device
 from headwise.learn.data.treebanks import Data, load_data
 from headwise.learn.fit.pretrained import read_encoder
 from headwise.settings.recipe import Recipe
-from headwise.vocabulary.encode import make_batch, pad
+from headwise.vocabulary.encode import pad, stack_ids
 from headwise.vocabulary.ngrams import PAD_PIECE
 
 CPU = torch.device("cpu")
@@ -33,19 +33,19 @@ def data(request: pytest.FixtureRequest) -> Data:
 @pytest.mark.parametrize("chosen", [[0], [3, 1, 2], [5, 5], list(range(40))])
 def test_a_selection_is_the_batch_of_the_same_sentences(chosen: list[int], data: Data) -> None:
     treebank = put_on_device(data.train, CPU)
-    batch = make_batch([data.train.encoded[i] for i in chosen])
+    batch = stack_ids([data.train.encoded[i].ids for i in chosen])
     longest = max(treebank.host_lengths[i] for i in chosen)
-    ids = treebank.ids(torch.tensor(chosen), longest)
+    ids, lengths, _ = treebank.batch(torch.tensor(chosen), longest)
     assert np.array_equal(ids.words.numpy(), batch.words)
     assert np.array_equal(ids.tags.numpy(), batch.tags)
     assert np.array_equal(ids.vectors.numpy(), batch.vectors)
     n_marks = batch.marks.shape[2]
     assert np.array_equal(ids.marks[..., :n_marks].numpy(), batch.marks)
     assert (ids.marks[..., n_marks:] == PAD_PIECE).all()
-    width = batch.pieces.shape[2]
-    assert np.array_equal(ids.pieces[..., :width].numpy(), batch.pieces)
-    assert (ids.pieces[..., width:] == PAD_PIECE).all()
-    assert np.array_equal(treebank.lengths[chosen].numpy(), batch.lengths)
+    width = batch.ngrams.shape[2]
+    assert np.array_equal(ids.ngrams[..., :width].numpy(), batch.ngrams)
+    assert (ids.ngrams[..., width:] == PAD_PIECE).all()
+    assert lengths.tolist() == [len(data.train.encoded[i]) for i in chosen]
 
 
 def test_gold_stands_beside_it(data: Data) -> None:
@@ -69,5 +69,5 @@ def test_every_spelling_is_stored_once(full_recipe: Recipe, tmp_path: Path) -> N
     doubled = msgspec.structs.replace(full_recipe.data, train=str(twice))
     recipe = msgspec.structs.replace(full_recipe, data=doubled)
     once, both = (put_on_device(load(r).train, CPU) for r in (full_recipe, recipe))
-    assert torch.equal(once.pieces, both.pieces)
-    assert len(both.words) == 2 * len(once.words)
+    assert torch.equal(once.ngrams, both.ngrams)
+    assert len(both.ids.words) == 2 * len(once.ids.words)

@@ -80,10 +80,11 @@ def test_several_treebanks_have_one_vocabulary_and_a_mark_each(
     assert set(data.others) == {"second"}
     assert len(data.sentences) == len(data.train.encoded) == 40
     assert list(data.treebanks) == ["first"] * 25 + ["second"] * 15
-    first = [encoded.marks[1:, 0] for encoded in data.train.encoded]
+    first = [encoded.ids.marks[1:, 0] for encoded in data.train.encoded]
     assert {int(number) for marks in first[:25] for number in marks} == {N_SPECIALS}
     assert {int(number) for marks in first[25:] for number in marks} == {N_SPECIALS + 1}
-    assert all((one.marks[1:, 0] == N_SPECIALS + 1).all() for one in data.others["second"].encoded)
+    others = [encoded.ids.marks[1:, 0] for encoded in data.others["second"].encoded]
+    assert all((marks == N_SPECIALS + 1).all() for marks in others)
     words = {word.form for sentence in data.sentences for word in sentence.words}
     assert set(data.vocab.words.strings) == words
     joined = in_treebank(join_vocabs([data.vocab, load(full_recipe).vocab]), "second")

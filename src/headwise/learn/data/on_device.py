@@ -1,35 +1,31 @@
 """A treebank on the device as a whole, so that a batch is a selection and not a transfer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from headwise.learn.data.treebanks import Examples
-from headwise.network.encoder import StoredWindows, store_windows
-from headwise.network.inputs import Ids
-from headwise.vocabulary.encode import IntArray, pad
+from headwise.network.encoder import StoredWindows, WindowIds, store_windows
+from headwise.network.inputs import to_device
+from headwise.vocabulary.encode import IntArray, WordIds, pad, stack_ids
 from headwise.vocabulary.ngrams import PAD_PIECE
-from headwise.vocabulary.vocab import PAD
 
 
 @dataclass(frozen=True, slots=True)
 class Treebank:
     """Ids and gold of S sentences, [S, N+1] for the longest; `lengths` [S] count ROOT.
 
-    Spellings are rows of `pieces` [distinct spellings, k]; `marked` are rows of `marks` [distinct
-    sets of marks, k] likewise. Heads are -1 for ROOT and padding.
-    `host_lengths` are the lengths as plain numbers.
+    The n-grams of a word are stored once for each spelling: in `ids` they are row numbers of
+    `ngrams` [spellings, k]. So are marks, of `marks` [sets of marks, k]. Heads are -1 for ROOT and
+    padding. `host_lengths` are the lengths as plain numbers.
     """
 
-    words: Tensor
-    tags: Tensor
-    vectors: Tensor
-    spellings: Tensor
-    pieces: Tensor
-    marked: Tensor
+    ids: WordIds[Tensor]
+    ngrams: Tensor
     marks: Tensor
     heads: Tensor
     labels: Tensor
@@ -38,47 +34,41 @@ class Treebank:
     host_lengths: list[int]
     windows: StoredWindows | None = None
 
-    def ids(self, chosen: Tensor, longest: int) -> Ids:
-        """Select the ids of the sentences `chosen` [B], up to the longest of them."""
-        whole = (self.words, self.tags, self.vectors, self.spellings, self.marked)
-        words, tags, vectors, spellings, marked = (part[chosen, :longest] for part in whole)
+    def batch(
+        self, chosen: Tensor, longest: int
+    ) -> tuple[WordIds[Tensor], Tensor, WindowIds | None]:
+        """Select what the network reads of the sentences `chosen` [B], up to the longest of them.
+
+        Returns ids, lengths [B] and the windows of the transformer, if there is one.
+        """
+        ids = self.ids.map(lambda part: part[chosen, :longest])
+        ids = replace(ids, ngrams=self.ngrams[ids.ngrams], marks=self.marks[ids.marks])
         windows = None if self.windows is None else self.windows.select(chosen, longest)
-        return Ids(words, tags, self.pieces[spellings], vectors, self.marks[marked], windows)
+        return ids, self.lengths[chosen], windows
 
 
 def put_on_device(examples: Examples, device: torch.device) -> Treebank:
     """Move a treebank to the device."""
+    there = partial(to_device, device=device)
     encoded, gold = examples.encoded, examples.gold
-    pieces, spellings = _distinct([sentence.pieces for sentence in encoded])
-    marks, marked = _distinct([sentence.marks for sentence in encoded])
+    ngrams, spellings = _distinct([sentence.ids.ngrams for sentence in encoded])
+    marks, marked = _distinct([sentence.ids.marks for sentence in encoded])
+    rows = [
+        replace(sentence.ids, ngrams=spelling, marks=mark)
+        for sentence, spelling, mark in zip(encoded, spellings, marked, strict=True)
+    ]
     heads = pad([tree.heads for tree in gold], -1)
     heads[:, 0] = -1
     columns = zip(*(tree.tags for tree in gold), strict=True)
-    words, tags, vectors, rows, table, mark_rows, mark_table, heads_there, labels = to_device(
-        device,
-        pad([sentence.words for sentence in encoded]),
-        pad([sentence.tags for sentence in encoded]),
-        pad([sentence.vectors for sentence in encoded]),
-        pad(spellings, 0),
-        pieces,
-        pad(marked, 0),
-        marks,
-        heads,
-        pad([tree.labels for tree in gold]),
-    )
     lengths = [len(sentence) for sentence in encoded]
     windows = [sentence.windows for sentence in encoded if sentence.windows is not None]
     return Treebank(
-        words,
-        tags,
-        vectors,
-        rows,
-        table,
-        mark_rows,
-        mark_table,
-        heads_there,
-        labels,
-        tuple(to_device(device, *(pad(column, PAD) for column in columns))),
+        stack_ids(rows).map(there),
+        there(ngrams),
+        there(marks),
+        there(heads),
+        there(pad([tree.labels for tree in gold])),
+        tuple(there(pad(column)) for column in columns),
         torch.tensor(lengths, device=device),
         lengths,
         store_windows(windows, device) if windows else None,
@@ -102,8 +92,3 @@ def _distinct(blocks: Sequence[IntArray]) -> tuple[IntArray, list[IntArray]]:
     ]
     table = pad([np.frombuffer(spelling, np.int32) for spelling in numbers], PAD_PIECE)
     return table, rows
-
-
-def to_device(device: torch.device, *arrays: IntArray) -> list[Tensor]:
-    """Move arrays to a device as int64 tensors."""
-    return [torch.from_numpy(array).to(device).long() for array in arrays]

@@ -72,7 +72,7 @@ class Data:
         digest = hashlib.sha256(vocab_to_json(self.vocab))
         for examples in (self.train, self.dev):
             for encoded, gold in zip(examples.encoded, examples.gold, strict=True):
-                ids = [encoded.words, encoded.tags, encoded.pieces, encoded.vectors, encoded.marks]
+                ids = [*encoded.ids.by_name().values()]
                 if encoded.windows is not None:
                     ids.append(encoded.windows.ids)
                 for part in (*ids, gold.heads, gold.labels, *gold.tags):

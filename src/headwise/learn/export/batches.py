@@ -25,10 +25,11 @@ from torch.export import Dim
 from headwise.learn.export.graphs import OPSET, quantise, trace
 from headwise.learn.export.label import export_label, export_label_in_int8
 from headwise.model.bundle import INPUTS, PAIRS
-from headwise.network.inputs import Ids, Inputs
+from headwise.network.inputs import Inputs
 from headwise.network.network import Network
 from headwise.network.represent import BiLstm
 from headwise.network.select import AdditiveSelector
+from headwise.vocabulary.encode import WordIds
 
 N_BOUNDS = 2
 MARKS_AT_ONCE = 4
@@ -63,7 +64,7 @@ class _Inputs(nn.Module):
     def forward(
         self, words: Tensor, tags: Tensor, pieces: Tensor, vectors: Tensor, marks: Tensor
     ) -> Tensor:
-        ids = Ids(words[None], tags[None], pieces[None], vectors[None], marks[None])
+        ids = WordIds(words, tags, pieces, vectors, marks).map(lambda array: array[None])
         x = self.inputs(ids)[0]
         if self.cut_at is not None:
             x = x.clamp(-self.cut_at, self.cut_at)

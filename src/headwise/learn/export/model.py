@@ -27,11 +27,11 @@ from torch.nn import functional
 from headwise.learn.export.batches import batch_graphs
 from headwise.learn.export.graphs import OPSET, quantise, trace
 from headwise.model.bundle import SELECT, VOCAB, WEIGHTS, Description, write_bundle
-from headwise.network.inputs import Ids
 from headwise.network.label import arc_features
 from headwise.network.network import Network
 from headwise.network.represent import BiLstm
 from headwise.network.select import head_log_probs
+from headwise.vocabulary.encode import WordIds
 from headwise.vocabulary.vocab import Vocab, vocab_to_json
 
 
@@ -118,7 +118,7 @@ class _Represent(nn.Module):
         marks: Tensor,
         in_context: Tensor,
     ) -> tuple[Tensor, ...]:
-        ids = Ids(words[None], tags[None], pieces[None], vectors[None], marks[None])
+        ids = WordIds(words, tags, pieces, vectors, marks).map(lambda array: array[None])
         of_encoder = None if self.network.encoder is None else in_context[None]
         inputs = self.network.inputs(ids, of_encoder)
         states = self.network.represent(inputs, None)

@@ -12,13 +12,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headwise.learn.data.on_device import Treebank, to_device
+from headwise.learn.data.on_device import Treebank
 from headwise.learn.data.treebanks import Examples
 from headwise.learn.distil.soft_targets import NO_LESSON, Lessons
 from headwise.learn.fit.checkpoint import Phase
 from headwise.learn.fit.distributed import ALONE, Gradients, Group
 from headwise.learn.fit.step import Stepper
 from headwise.learn.scorer import TorchScorer
+from headwise.network.inputs import to_device
 from headwise.network.label import arc_features, label_loss
 from headwise.network.network import Network
 from headwise.network.select import head_loss
@@ -140,7 +141,7 @@ def batch_loss(
     longest = heads.shape[1]  # no longer than the longest sentence, however it was rounded up
     lesson = weigh.lessons.of(chosen, longest) if weigh.lessons else NO_LESSON
     with weigh.device.autocast():
-        log_probs, states, inputs = network(treebank.ids(chosen, longest), treebank.lengths[chosen])
+        log_probs, states, inputs = network(*treebank.batch(chosen, longest))
         loss = lesson.mix(head_loss(log_probs, heads), log_probs, lesson.heads)
         if weigh.joint:
             named = _name_arcs(network, states, inputs, heads)
@@ -198,7 +199,7 @@ def collect_arcs(network: Network, examples: Examples, device: torch.device) -> 
     return Arcs(
         torch.cat([selection.features[0] for selection in selections]),
         torch.cat([selection.features[1] for selection in selections]),
-        *to_device(device, *(np.concatenate(part) for part in (dependents, heads, labels))),
+        *(to_device(np.concatenate(part), device) for part in (dependents, heads, labels)),
     )
 
 
