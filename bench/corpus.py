@@ -28,7 +28,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import headwise
-from headwise.render.arcs import text_of
 
 SAMPLE = "tests/fixtures/ewt-dev-100.conllu"
 MEGABYTE = 10**6
@@ -177,7 +176,7 @@ def main() -> None:
     options.add_argument("--device", default="cpu")
     options.add_argument("--model", default="en")
     given = options.parse_args()
-    texts = [text_of(sentence) for sentence in headwise.read_sentences(given.sample)]
+    texts = [sentence.text for sentence in headwise.read_sentences(given.sample)]
     flags = ["--unit-size", given.unit_size, "--device", given.device, "--model", given.model]
     if given.table != "driver":
         throughput(max(given.megabytes), given.workers, texts, flags)

@@ -30,7 +30,6 @@ from typing import NamedTuple
 
 import headwise
 from headwise.render import to_json
-from headwise.render.arcs import text_of
 
 CONNECTIONS = 32
 SAMPLE = "tests/fixtures/ewt-dev-100.conllu"
@@ -153,7 +152,7 @@ def ask_until_answered(url: str, text: str) -> float:
 def sample_texts(path: str) -> list[str]:
     """Give sentences of about 20 words."""
     sentences = [s for s in headwise.read_sentences(path) if 16 <= len(s) <= 24]
-    return [text_of(sentence) for sentence in sentences]
+    return [sentence.text for sentence in sentences]
 
 
 def main() -> None:

@@ -11,7 +11,6 @@ from headwise import read_sentences
 from headwise.corpus.annotate import load_for
 from headwise.corpus.plan import Job, fingerprint
 from headwise.model.bundle import Bundle, find_model, load_bundle
-from headwise.render.arcs import text_of
 from headwise.runtime.parser import Parser
 
 SAMPLE = Path(__file__).parent.parent / "fixtures" / "ewt-dev-100.conllu"
@@ -46,7 +45,7 @@ def parser(job: Job) -> Parser:
 @pytest.fixture(scope="session")
 def texts() -> list[str]:
     """Give the sentences of a treebank."""
-    return [text_of(sentence) for sentence in read_sentences(SAMPLE)]
+    return [sentence.text for sentence in read_sentences(SAMPLE)]
 
 
 @pytest.fixture(scope="session")

@@ -15,10 +15,10 @@ from schemathesis.specs.openapi.checks import (
     unsupported_method,
 )
 
-from headwise.render.records import EmptyRecord, SentenceRecord, TokenRecord, WordRecord
 from headwise.render.svg import DrawnTree
 from headwise.serve.api import ParseRequest, description
 from headwise.serve.app import ROUTES
+from headwise.treebank.records import EmptyRecord, SentenceRecord, TokenRecord, WordRecord
 from headwise.version import VERSION
 
 CHECKS = [

@@ -9,10 +9,10 @@ from typing import Literal
 
 from headwise.errors import ConfigError
 from headwise.files import standard
-from headwise.render.records import to_json
 from headwise.render.svg import stack_svgs, to_svg
 from headwise.render.terminal import draw
 from headwise.treebank.conllu import Malformed, as_bytes
+from headwise.treebank.records import to_json
 from headwise.treebank.sentence import Parse, Sentence
 
 OutputFormat = Literal["conllu", "conllx", "json", "tree", "svg"]

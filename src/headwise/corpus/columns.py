@@ -8,9 +8,7 @@ word of a multi-word token that stands nowhere in the text has none. `docs/scale
 import pyarrow as pa
 
 from headwise.corpus.documents import Document
-from headwise.render.arcs import comment_value, comments_of, filled, other_lines, text_of
-from headwise.render.records import place_in_text
-from headwise.treebank.sentence import Parse, Sentence
+from headwise.treebank.sentence import Parse, Sentence, filled
 
 MULTIWORD = pa.struct(
     [
@@ -21,6 +19,7 @@ MULTIWORD = pa.struct(
         pa.field("end", pa.int64()),
     ]
 )
+_NO_SPAN = (None, None)
 SCHEMA = pa.schema(
     [
         pa.field("document_id", pa.string(), nullable=False),
@@ -71,18 +70,18 @@ class Columns:
 
 def _row(document: Document, number: int, sentence: Sentence, parse: Parse) -> dict[str, object]:
     words = sentence.words
-    places = [place_in_text(word) for word in words]
+    spans = [word.span or _NO_SPAN for word in words]
     return {
         "document_id": document.id,
         "sentence_id": sentence_id(document, number, sentence),
-        "text": text_of(sentence),
+        "text": sentence.text,
         "tokens": [word.form for word in words],
         "upos": [filled(word.upos) for word in words],
         "xpos": [filled(word.xpos) for word in words],
         "heads": parse.heads,
         "labels": parse.labels,
-        "starts": [start for start, _ in places],
-        "ends": [end for _, end in places],
+        "starts": [start for start, _ in spans],
+        "ends": [end for _, end in spans],
         "probabilities": parse.probabilities,
         "multiword": _multiword(sentence),
         "how": parse.how,
@@ -92,21 +91,17 @@ def _row(document: Document, number: int, sentence: Sentence, parse: Parse) -> d
 
 def _multiword(sentence: Sentence) -> list[dict[str, object]]:
     tokens = []
-    for _, word in other_lines(sentence):
-        first, dash, last = word.id.partition("-")
-        if dash:
-            start, end = place_in_text(word)
-            tokens.append(
-                {"first": int(first), "last": int(last), "form": word.form}
-                | {"start": start, "end": end}
-            )
+    for token in sentence.multi_word_tokens:
+        start, end = token.span or _NO_SPAN
+        tokens.append(
+            {"first": token.first, "last": token.last, "form": token.form}
+            | {"start": start, "end": end}
+        )
     return tokens
 
 
 def sentence_id(document: Document, number: int, sentence: Sentence) -> str:
     """Give the `sent_id` of CoNLL-U, or the document's id and a number where there is none."""
-    if isinstance(document.content, bytes):
-        for comment in comments_of(sentence):
-            if value := comment_value(comment, "sent_id"):
-                return value
+    if isinstance(document.content, bytes) and (value := sentence.metadata.get("sent_id")):
+        return value
     return f"{document.id}-{number}"

@@ -18,7 +18,7 @@ from headwise.corpus.cut import MAX_DOCUMENT_BYTES, Cut, Rule, conllu_rule, cut,
 from headwise.corpus.places import DamagedError, open_at, open_random
 from headwise.corpus.plan import Job, Slice, Unit
 from headwise.errors import ConfigError, DataError
-from headwise.render.arcs import comment_value
+from headwise.treebank.sentence import split_comment
 
 SNIFFED_BYTES = 2**16
 ROWS = 64
@@ -117,8 +117,8 @@ def _newdoc_id(data: bytes) -> str | None:
     for line in data.lstrip(b" \t\r\n").split(b"\n"):
         if not line.startswith(b"#"):
             return None
-        value = comment_value(line[1:].decode("utf-8", "replace"), "newdoc id")
-        if value:
+        key, value = split_comment(line[1:].decode("utf-8", "replace"))
+        if key == "newdoc id" and value:
             return value
     return None
 

@@ -6,7 +6,6 @@ other than a single space becomes a token of its own, and a token that expands (
 shared out among its words, each of which remembers what it stands for.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, pairwise, takewhile
 from typing import NamedTuple
@@ -14,15 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.render.records import TokenRecord, to_record
 from headwise.treebank.sentence import Sentence
+from headwise.treebank.sentence import Token as TreebankToken
 
 Segment = Callable[[Iterable[str]], Iterable[Sentence]]
 """What finds sentences in text: `Segmenter.segment`."""
 Offsets = NDArray[np.int64]
 
 PARAGRAPH_BREAK = "\n\n"
-_PLACE = re.compile(r"TokenRange=([0-9]+):")
 
 
 class Token(NamedTuple):
@@ -58,19 +56,14 @@ def cover(text: str, sentences: Iterable[Sentence]) -> Iterator[Token]:
 
 def tokens_of(sentence: Sentence) -> list[Token]:
     """Give the words of a sentence of `Segmenter.segment`, each with its place in the text."""
-    record = to_record(sentence)
-    ranges = {token.first: token for token in record.tokens}
     tokens: list[Token] = []
-    position = 1
-    while position <= len(record.words):
-        word, whole = record.words[position - 1], ranges.get(position)
-        if word.start is not None and word.end is not None:
-            tokens.append(Token(word.start, word.end))
-            position += 1
+    for token in sentence.tokens:
+        words = sentence.words[token.first - 1 : token.last]
+        spans = [word.span for word in words]
+        if None in spans:  # the words of a token that expands have no place of their own
+            tokens += _share(token, [word.form for word in words])
         else:
-            assert whole is not None  # a word without a place is one of a token that expands
-            tokens += _share(whole, [w.form for w in record.words[position - 1 : whole.last]])
-            position = whole.last + 1
+            tokens += [Token(*span) for span in spans if span]
     return [tokens[0]._replace(starts_sentence=True), *tokens[1:]]
 
 
@@ -96,21 +89,19 @@ def _paragraphs(texts: Iterable[str]) -> Iterator[str]:
 
 def _start(sentence: Sentence) -> int:
     """Read the place of the first token, be it a range of words."""
-    first = next(line for line in sentence.lines if not line.startswith("#"))
-    place = _PLACE.search(first.rpartition("\t")[2])
-    assert place is not None
-    return int(place[1])
+    span = sentence.tokens[0].span
+    assert span is not None
+    return span[0]
 
 
-def _share(whole: TokenRecord, forms: Sequence[str]) -> list[Token]:
+def _share(whole: TreebankToken, forms: Sequence[str]) -> list[Token]:
     """Share the characters of a token out among its words, from the last word to the first.
 
     A word takes the characters that it ends in, one at the least: `zum` (zu dem) is `zu` and `m`,
     `vê-lo` (ver lo) is `vê-` and `lo`. Fewer characters than words stay one token.
     """
-    start, end = whole.start, whole.end
-    assert start is not None
-    assert end is not None
+    assert whole.span is not None
+    start, end = whole.span
     if end - start < len(forms):
         return [Token(start, end)]
     rest = whole.form

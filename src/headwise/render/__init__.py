@@ -6,8 +6,8 @@ functions serve the command line, notebooks and web pages.
 """
 
 from headwise.render.picture import Picture, show
-from headwise.render.records import to_json
 from headwise.render.svg import to_svg
 from headwise.render.terminal import draw
+from headwise.treebank.records import to_json
 
 __all__ = ["Picture", "draw", "show", "to_json", "to_svg"]

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from headwise.render.arcs import Arc, arcs_of, filled, text_of
+from headwise.render.arcs import Arc, arcs_of
 from headwise.render.cells import clip, graphemes, is_right_to_left, text_width, visible
-from headwise.treebank.sentence import Parse, Sentence
+from headwise.treebank.sentence import Parse, Sentence, filled
 
 WORD_SIZE, SMALL_SIZE = 16, 11
 LEVEL = 24
@@ -91,7 +91,7 @@ def lay_out(sentence: Sentence, parse: Parse | None = None) -> Layout:
     ]
     drawn = [arc for arc in arcs if arc.is_drawn]
     centres, ends, width = place(widths, drawn, [label_lengths[a.dependent - 1] for a in drawn])
-    text = text_of(sentence)[:LONGEST_TITLE]
+    text = sentence.text[:LONGEST_TITLE]
     if is_right_to_left(text):
         centres = [width - centre for centre in centres]
         ends = [(width - start, width - end) for start, end in ends]

@@ -12,13 +12,13 @@ import msgspec
 import numpy as np
 
 from headwise.render.arcs import percent
-from headwise.render.records import to_record
 from headwise.render.svg import DrawnTree, draw_tree
 from headwise.runtime.parser import Parser
 from headwise.runtime.scorer import FloatArray
 from headwise.serve.limits import Refusal
 from headwise.serve.queue import Turn, Work
 from headwise.treebank.conllu import as_bytes
+from headwise.treebank.records import to_record
 from headwise.treebank.sentence import Parse, Sentence
 from headwise.trees.decode import greedy
 

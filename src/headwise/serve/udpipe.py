@@ -13,7 +13,6 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from headwise.render.arcs import text_of
 from headwise.runtime.parser import Parser
 from headwise.runtime.scorer import FloatArray
 from headwise.serve.answers import Finish, answer_text
@@ -170,7 +169,7 @@ def _write(sentence: Sentence, output: str) -> bytes:
     if not len(sentence):
         return b""
     if output == "plaintext":
-        return f"{text_of(sentence)}\n".encode()
+        return f"{sentence.text}\n".encode()
     # Words are told apart by spaces, so one inside a word becomes a no-break space.
     forms = [_WHITE.sub("\u00a0", word.form) for word in sentence.words]
     text = " ".join(forms) + "\n" if output == "horizontal" else "\n".join(forms) + "\n\n"

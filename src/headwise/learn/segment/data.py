@@ -19,7 +19,6 @@ from headwise.text.scan import EXPANDS, SENTENCE_END
 from headwise.text.scan import TOKEN_END as TOKEN_BIT
 from headwise.text.scan import WORD_END as WORD_BIT
 from headwise.text.stream import PARAGRAPH, SPACE
-from headwise.treebank.conllu import N_COLUMNS
 from headwise.treebank.sentence import Sentence
 
 INSIDE, WORD_END, TOKEN_END = 0, 1, 2
@@ -68,25 +67,17 @@ class GoldText:
 
 
 def gold_sentence(sentence: Sentence) -> GoldSentence:
-    """Read tokens and paragraph starts off the lines of a sentence."""
-    tokens: list[Token] = []
-    starts_paragraph, last_in_range = False, 0
-    words = iter(sentence.words)
-    for line in sentence.lines:
-        columns = line.rstrip("\r\n").split("\t")
-        if line.startswith("#") and len(columns) != N_COLUMNS:
-            starts_paragraph |= line.startswith(("# newpar", "# newdoc"))
-        elif "-" in columns[0]:
-            first, last_in_range = (int(number) for number in columns[0].split("-"))
-            forms = tuple(next(words).form for _ in range(first, last_in_range + 1))
-            tokens.append(_token(columns[1], forms, columns[9]))
-        elif columns[0].isdigit() and int(columns[0]) > last_in_range:
-            tokens.append(_token(columns[1], (next(words).form,), columns[9]))
-    return GoldSentence(tuple(tokens), starts_paragraph)
-
-
-def _token(form: str, words: tuple[str, ...], misc: str) -> Token:
-    return Token(" ".join(form.split()), words, "SpaceAfter=No" not in misc.split("|"))
+    """Read the tokens of a sentence, and whether it starts a paragraph."""
+    starts_paragraph = any(c.startswith(("newpar", "newdoc")) for c in sentence.comments)
+    tokens = tuple(
+        Token(
+            " ".join(token.form.split()),
+            tuple(word.form for word in sentence.words[token.first - 1 : token.last]),
+            token.has_space_after,
+        )
+        for token in sentence.tokens
+    )
+    return GoldSentence(tokens, starts_paragraph)
 
 
 def gold_sentences(sentences: Sequence[Sentence]) -> list[GoldSentence]:

@@ -1,0 +1,162 @@
+"""A sentence as one JSON object, a line of JSON Lines.
+
+Values are those of the file; a key without a value is left out. The order of keys is fixed, so
+equal sentences give equal lines. The schema, with an example, is in `docs/output.md`.
+"""
+
+import math
+
+import msgspec
+
+from headwise.treebank.sentence import (
+    EmptyNode,
+    Parse,
+    Sentence,
+    Token,
+    Word,
+    filled,
+    split_comment,
+)
+
+_DECIMALS = 4
+_OWN_KEYS = ("sent_id", "text")
+_NO_SPAN = (None, None)
+
+
+class WordRecord(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A word; `start` and `end` are the characters of the text that it was read from."""
+
+    id: int
+    form: str
+    lemma: str | None = None
+    upos: str | None = None
+    xpos: str | None = None
+    feats: str | None = None
+    head: int | None = None
+    deprel: str | None = None
+    deps: str | None = None
+    misc: str | None = None
+    start: int | None = None
+    end: int | None = None
+    probability: float | None = None
+    """Of the arc from `head`, Eq. 5."""
+
+
+class TokenRecord(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A multi-word token: one form in the text for the words `first` to `last`."""
+
+    first: int
+    last: int
+    form: str
+    misc: str | None = None
+    start: int | None = None
+    end: int | None = None
+
+
+class EmptyRecord(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """An empty node of the enhanced graph, numbered `3.1` after the word 3."""
+
+    id: str
+    form: str | None = None
+    lemma: str | None = None
+    upos: str | None = None
+    xpos: str | None = None
+    feats: str | None = None
+    deps: str | None = None
+    misc: str | None = None
+
+
+class SentenceRecord(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A sentence; `how` says which decoder made its tree."""
+
+    sent_id: str | None = None
+    text: str
+    comments: list[str] = []
+    words: list[WordRecord]
+    tokens: list[TokenRecord] = []
+    empty_nodes: list[EmptyRecord] = []
+    how: str | None = None
+
+
+def to_json(sentence: Sentence, parse: Parse | None = None) -> str:
+    """Write a sentence as one line of JSON, without its line end."""
+    return msgspec.json.encode(to_record(sentence, parse)).decode()
+
+
+def to_record(sentence: Sentence, parse: Parse | None = None) -> SentenceRecord:
+    """Collect the values of a sentence; `sent_id` and `text` are not repeated as comments."""
+    return SentenceRecord(
+        sent_id=sentence.metadata.get("sent_id") or None,
+        text=sentence.text,
+        comments=[comment for comment in sentence.comments if not _has_own_key(comment)],
+        words=_words(sentence, parse),
+        tokens=[_token(token) for token in sentence.multi_word_tokens],
+        empty_nodes=[_empty_node(node) for node in sentence.empty_nodes],
+        how=None if parse is None else parse.how,
+    )
+
+
+def _has_own_key(comment: str) -> bool:
+    key, value = split_comment(comment)
+    return key in _OWN_KEYS and bool(value)
+
+
+def _words(sentence: Sentence, parse: Parse | None) -> list[WordRecord]:
+    if parse is None:
+        labels = [word.deprel for word in sentence.words]
+        columns = zip(sentence.heads, labels, [math.nan] * len(sentence), strict=True)
+    else:
+        columns = zip(parse.heads, parse.labels, parse.probabilities, strict=True)
+    return [
+        _word(position, word, head, label, probability)
+        for position, (word, (head, label, probability)) in enumerate(
+            zip(sentence.words, columns, strict=True), 1
+        )
+    ]
+
+
+def _word(
+    position: int, word: Word, head: int | None, label: str, probability: float
+) -> WordRecord:
+    start, end = word.span or _NO_SPAN
+    return WordRecord(
+        id=position,
+        form=word.form,
+        # The lemma of an underscore is an underscore; for any other word it is a blank.
+        lemma=word.lemma if word.form == word.lemma else filled(word.lemma),
+        upos=filled(word.upos),
+        xpos=filled(word.xpos),
+        feats=filled(word.feats),
+        head=head,
+        deprel=filled(label),
+        deps=filled(word.deps),
+        misc=filled(word.misc),
+        start=start,
+        end=end,
+        probability=None if math.isnan(probability) else round(probability, _DECIMALS),
+    )
+
+
+def _token(token: Token) -> TokenRecord:
+    start, end = token.span or _NO_SPAN
+    return TokenRecord(
+        first=token.first,
+        last=token.last,
+        form=token.form,
+        misc=filled(token.misc),
+        start=start,
+        end=end,
+    )
+
+
+def _empty_node(node: EmptyNode) -> EmptyRecord:
+    return EmptyRecord(
+        id=node.id,
+        form=filled(node.form),
+        lemma=filled(node.lemma),
+        upos=filled(node.upos),
+        xpos=filled(node.xpos),
+        feats=filled(node.feats),
+        deps=filled(node.deps),
+        misc=filled(node.misc),
+    )
