@@ -4,7 +4,6 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-How = Literal["greedy", "chu-liu-edmonds", "eisner"]
 Decoder = Literal["greedy", "mst", "eisner"]
 Weights = Literal["log-probability", "probability"]
 Punctuation = Literal["none", "ptb", "conllx", "ud"]

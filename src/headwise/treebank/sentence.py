@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from headwise.errors import ConfigError, DataError
-from headwise.settings.choices import How
+from headwise.settings.choices import Decoder
 
 BLANK = "_"
 TokenRow = tuple[str, str, tuple[tuple[str, str], ...]]
@@ -101,7 +101,7 @@ class Parse:
     heads: tuple[int, ...]
     labels: tuple[str, ...]
     head_log_probs: tuple[float, ...]
-    how: How
+    how: Decoder
     upos: tuple[str, ...] = ()
     xpos: tuple[str, ...] = ()
 

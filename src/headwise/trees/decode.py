@@ -72,7 +72,7 @@ def decode_batch(
     if decoder == "mst":
         for i in broken:
             heads = best_tree(_repair_scores(head_log_probs[i], weights), single_root)
-            trees[i] = Tree(heads, "chu-liu-edmonds")
+            trees[i] = Tree(heads, "mst")
         return trees
     for batch in _batches(broken, [len(matrix) for matrix in head_log_probs]):
         matrices = [_repair_scores(head_log_probs[i], weights) for i in batch]

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.settings.choices import How
+from headwise.settings.choices import Decoder
 
 Heads: TypeAlias = NDArray[np.int32]
 Scores: TypeAlias = NDArray[np.floating[Any]]
@@ -28,7 +28,7 @@ class Tree:
     """
 
     heads: Heads
-    how: How
+    how: Decoder
 
 
 def is_tree(heads: Heads) -> bool:

@@ -20,7 +20,7 @@ REPAIRED: dict[str, Any] = {
         {"id": 3, "form": "be", "upos": "AUX", "head": 4, "deprel": "aux", "probability": 0.9},
         {"id": 4, "form": "eaten", "upos": "VERB", "head": 1, "deprel": "conj", "probability": 0.7},
     ],
-    "how": "chu-liu-edmonds",
+    "how": "mst",
     "greedy": [4, 4, 4, 1],
     "distribution": [
         [0.4, 0.0, 0.0, 0.0, 0.6],

@@ -11,7 +11,7 @@ import { still } from "./picture.js";
 /** @typedef {import("./layout.js").Arc} Arc */
 
 /** @type {Record<string, string>} */
-const NAMES = { "chu-liu-edmonds": "Chu-Liu-Edmonds", eisner: "Eisner’s algorithm" };
+const NAMES = { mst: "Chu-Liu-Edmonds", eisner: "Eisner’s algorithm" };
 
 /** @param {Sentence} sentence */
 function nameOf(sentence) {
