@@ -1,6 +1,8 @@
-"""Parsers that were really trained, once for all tests: small, on 40 real sentences, to overfit."""
+"""Small parsers that overfit 40 real sentences, trained once for all tests and worker processes."""
 
+import fcntl
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 # Triton's kernels run on a CPU, one block after the other; it asks for this when it is imported.
@@ -40,12 +42,38 @@ def ewt_sentences() -> list[Sentence]:
     return list(read_sentences(FIXTURES / "ewt-dev-100.conllu"))
 
 
+MakeOnce = Callable[[str, Callable[[Path], object]], Path]
+TrainOnce = Callable[[str, Recipe], Path]
+
+
 @pytest.fixture(scope="session")
-def tiny_treebank(tmp_path_factory: pytest.TempPathFactory, ewt_sentences: list[Sentence]) -> Path:
-    path = tmp_path_factory.mktemp("treebank") / "tiny.conllu"
+def make_once(tmp_path_factory: pytest.TempPathFactory) -> MakeOnce:
+    """Make a file or a folder in the first worker process that asks; the others wait for it.
+
+    Whatever is made this way is shared: a test that changes it works on a copy.
+    """
+    own = tmp_path_factory.getbasetemp()
+    shared = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "shared"
+    shared.mkdir(exist_ok=True)
+
+    def make(name: str, write: Callable[[Path], object]) -> Path:
+        path = shared / name
+        with (shared / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not path.exists():
+                draft = shared / f"draft-{name}"
+                write(draft)
+                draft.rename(path)
+        return path
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def tiny_treebank(make_once: MakeOnce, ewt_sentences: list[Sentence]) -> Path:
     short = [sentence for sentence in ewt_sentences if len(sentence) <= 25][:40]
-    path.write_text("".join(sentence.conllu for sentence in short), encoding="utf-8")
-    return path
+    text = "".join(sentence.conllu for sentence in short)
+    return make_once("tiny.conllu", lambda path: path.write_text(text, encoding="utf-8"))
 
 
 @pytest.fixture(scope="session")
@@ -67,33 +95,36 @@ def tiny_recipe(tiny_treebank: Path) -> Recipe:
 
 
 @pytest.fixture(scope="session")
-def tiny_run(tmp_path_factory: pytest.TempPathFactory, tiny_recipe: Recipe) -> Path:
-    """Train to the end; the model is in `tiny_run / "model"`."""
-    return _train(tiny_recipe, tmp_path_factory.mktemp("run"))
+def train_once(make_once: MakeOnce) -> TrainOnce:
+    """Train by a recipe to the end; the model is in `train_once(name, recipe) / "model"`."""
 
+    def train(recipe: Recipe, folder: Path) -> None:
+        import torch
 
-def _train(recipe: Recipe, folder: Path) -> Path:
-    import torch
+        from headwise.learn.fit.loop import Device
+        from headwise.learn.recipe import run
 
-    from headwise.learn.fit.loop import Device
-    from headwise.learn.recipe import run
+        list(run(recipe, folder, Device(torch.device("cpu")), {"data": "tiny"}))
 
-    list(run(recipe, folder, Device(torch.device("cpu")), {"data": "tiny"}))
-    return folder
+    return lambda name, recipe: make_once(name, lambda folder: train(recipe, folder))
 
 
 @pytest.fixture(scope="session")
-def some_vectors(tmp_path_factory: pytest.TempPathFactory, tiny_treebank: Path) -> Path:
+def tiny_run(train_once: TrainOnce, tiny_recipe: Recipe) -> Path:
+    return train_once("run", tiny_recipe)
+
+
+@pytest.fixture(scope="session")
+def some_vectors(make_once: MakeOnce, tiny_treebank: Path) -> Path:
     """Vectors of 6 numbers: two words that the treebank lacks, then its own in lower case."""
     own = {
         word.form.lower() for sentence in read_sentences(tiny_treebank) for word in sentence.words
     }
     words = ["zyxwv", "vwxyz", *sorted(own)]
     rows = np.random.default_rng(1).normal(size=(len(words), 6)).round(3).tolist()
-    path = tmp_path_factory.mktemp("vectors") / "some.txt"
     lines = [" ".join([word, *map(str, row)]) for word, row in zip(words, rows, strict=True)]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
+    text = "\n".join(lines) + "\n"
+    return make_once("some-vectors.txt", lambda path: path.write_text(text, encoding="utf-8"))
 
 
 @pytest.fixture(scope="session")
@@ -141,24 +172,25 @@ def full_recipe(tiny_treebank: Path, some_vectors: Path) -> Recipe:
 
 
 @pytest.fixture(scope="session")
-def two_treebanks(
-    tmp_path_factory: pytest.TempPathFactory, tiny_treebank: Path
-) -> tuple[Path, Path]:
+def two_treebanks(make_once: MakeOnce, tiny_treebank: Path) -> tuple[Path, Path]:
     """The tiny treebank as two folders: 25 sentences in the first, 15 in the second."""
-    root = tmp_path_factory.mktemp("treebanks")
     sentences = list(read_sentences(tiny_treebank))
     parts = {"first": sentences[:25], "second": sentences[25:]}
-    for name, part in parts.items():
-        (root / name).mkdir()
-        text = "".join(sentence.conllu for sentence in part)
-        for role in ("train", "dev"):
-            (root / name / f"{role}.conllu").write_text(text, encoding="utf-8")
+
+    def write(root: Path) -> None:
+        for name, part in parts.items():
+            (root / name).mkdir(parents=True)
+            text = "".join(sentence.conllu for sentence in part)
+            for role in ("train", "dev"):
+                (root / name / f"{role}.conllu").write_text(text, encoding="utf-8")
+
+    root = make_once("treebanks", write)
     return root / "first", root / "second"
 
 
 @pytest.fixture(scope="session")
 def marked_recipe(two_treebanks: tuple[Path, Path], full_recipe: Recipe) -> Recipe:
-    """Two treebanks that are told apart; features and a tag are read, another is predicted."""
+    """Two treebanks with a mark each; features and a tag are read, another tag is predicted."""
     paths = tuple(map(str, two_treebanks))
     return msgspec.structs.replace(
         full_recipe,
@@ -177,21 +209,19 @@ def marked_recipe(two_treebanks: tuple[Path, Path], full_recipe: Recipe) -> Reci
 
 
 @pytest.fixture(scope="session")
-def marked_run(tmp_path_factory: pytest.TempPathFactory, marked_recipe: Recipe) -> Path:
-    """Train on two treebanks; the model is in `marked_run / "model"`."""
-    return _train(marked_recipe, tmp_path_factory.mktemp("marked"))
+def marked_run(train_once: TrainOnce, marked_recipe: Recipe) -> Path:
+    return train_once("marked", marked_recipe)
 
 
 @pytest.fixture(scope="session")
-def full_run(tmp_path_factory: pytest.TempPathFactory, full_recipe: Recipe) -> Path:
-    """Train with everything on; the model is in `full_run / "model"`."""
-    return _train(full_recipe, tmp_path_factory.mktemp("full"))
+def full_run(train_once: TrainOnce, full_recipe: Recipe) -> Path:
+    return train_once("full", full_recipe)
 
 
 @pytest.fixture(scope="session")
-def some_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def some_encoder(make_once: MakeOnce) -> Path:
     """A very small BERT as a Hugging Face folder; its windows are short."""
-    return write_bert(tmp_path_factory.mktemp("encoders") / "bert")
+    return make_once("bert", write_bert)
 
 
 @pytest.fixture(scope="session")
@@ -207,6 +237,5 @@ def encoder_recipe(full_recipe: Recipe, some_encoder: Path) -> Recipe:
 
 
 @pytest.fixture(scope="session")
-def encoder_run(tmp_path_factory: pytest.TempPathFactory, encoder_recipe: Recipe) -> Path:
-    """Train with a transformer; the model is in `encoder_run / "model"`."""
-    return _train(encoder_recipe, tmp_path_factory.mktemp("encoder"))
+def encoder_run(train_once: TrainOnce, encoder_recipe: Recipe) -> Path:
+    return train_once("encoder", encoder_recipe)
