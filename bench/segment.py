@@ -26,8 +26,8 @@ from headwise.learn.segment.data import (
 )
 from headwise.learn.segment.train import export_segmenter, train_segmenter
 from headwise.settings.training import SegmentConfig
-from headwise.text.characters import to_text
-from headwise.text.segmenter import GRAPH, SETTINGS, Segmenter
+from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS, Segmenter
+from headwise.text.symbols import to_text
 from headwise.treebank.conllu import write_conllu
 
 METRICS = ("Tokens", "Sentences", "Words")
@@ -70,7 +70,9 @@ def train(folder: Path, given: argparse.Namespace, out: Path) -> None:
 
 def measure(gold_path: Path, out: Path, part: str) -> list[str]:
     """Segment the text of one treebank file; score it and time it."""
-    segmenter = Segmenter((out / GRAPH).read_bytes(), (out / SETTINGS).read_bytes(), str(out))
+    segmenter = Segmenter(
+        (out / SEGMENTER_GRAPH).read_bytes(), (out / SEGMENTER_SETTINGS).read_bytes(), str(out)
+    )
     gold = [sentence for sentence in read_sentences(gold_path) if len(sentence)]
     text = text_of(gold)
     found = list(segmenter.segment(text))
@@ -81,7 +83,11 @@ def measure(gold_path: Path, out: Path, part: str) -> list[str]:
     loaded = [udeval.load_conllu_file(str(path)) for path in (gold_copy, found_path)]
     scores = udeval.evaluate(*loaded)
     row = [f"{100 * scores[metric].f1:.2f}" for metric in METRICS]
-    return [*row, f"{speed(segmenter, text):,.0f}", f"{(out / GRAPH).stat().st_size / 1e6:.2f}"]
+    return [
+        *row,
+        f"{speed(segmenter, text):,.0f}",
+        f"{(out / SEGMENTER_GRAPH).stat().st_size / 1e6:.2f}",
+    ]
 
 
 def as_tree(sentence: Sentence) -> Sentence:

@@ -17,7 +17,7 @@ import msgspec
 from headwise.errors import ModelError
 from headwise.model.bundle import Bundle, Description, find_model, load_bundle, slim, write_bundle
 from headwise.settings.model import ModelConfig
-from headwise.text.segmenter import GRAPH, SETTINGS
+from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS
 
 SEGMENTER_SCORES = ("dev_words", "dev_sentences")
 CARD = "README.md"
@@ -58,9 +58,9 @@ def ship(source: Bundle, target: Path, segmenter: Bundle | None) -> None:
     scores = dict(source.manifest.scores)
     provenance = {k: without_folders(said) for k, said in source.manifest.provenance.items()}
     if segmenter is not None:
-        if GRAPH not in segmenter.manifest.files:
+        if SEGMENTER_GRAPH not in segmenter.manifest.files:
             raise ModelError(f"{segmenter.path}: it has no segmenter")
-        files |= {name: segmenter.read(name) for name in (GRAPH, SETTINGS)}
+        files |= {name: segmenter.read(name) for name in (SEGMENTER_GRAPH, SEGMENTER_SETTINGS)}
         scores |= {name: segmenter.manifest.scores[name] for name in SEGMENTER_SCORES}
         provenance["segmenter"] = origin_of(segmenter)
     manifest = source.manifest

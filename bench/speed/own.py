@@ -12,7 +12,7 @@ from bench.speed.peers.common import timed_run
 
 if TYPE_CHECKING:
     from headwise.runtime.parser import Parser
-    from headwise.text.read import Input
+    from headwise.settings.choices import Input
 
 
 def run(

@@ -20,7 +20,8 @@ import headwise
 from headwise.runtime import batches
 from headwise.runtime import parser as parsing
 from headwise.runtime.parser import Parser
-from headwise.text.read import Input, read_any
+from headwise.settings.choices import Input
+from headwise.text.read import read_any
 from headwise.treebank.conllu import Malformed, as_bytes
 from headwise.treebank.sentence import Sentence
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from headwise.model.bundle import MANIFEST, MODELS_FOLDER, FileEntry, Manifest
-from headwise.text.segmenter import GRAPH, SETTINGS
+from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS
 
 EN = MODELS_FOLDER / "en"
 
@@ -36,7 +36,7 @@ def reads_tags(tmp_path_factory: pytest.TempPathFactory, tiny_run: Path) -> Path
     """Make a model that finds words and reads XPOS, which no text has."""
     folder = tmp_path_factory.mktemp("models") / "tags"
     shutil.copytree(tiny_run / "model", folder)
-    for name in (GRAPH, SETTINGS):
+    for name in (SEGMENTER_GRAPH, SEGMENTER_SETTINGS):
         data = (EN / name).read_bytes()
         (folder / name).write_bytes(data)
         entry = FileEntry(len(data), hashlib.sha256(data).hexdigest())

@@ -1,12 +1,12 @@
-"""A segmenter with random weights: it cuts anywhere, and output must be well-formed."""
+"""A segmenter with random weights: it cuts anywhere, yet its output must be well-formed."""
 
 import numpy as np
 import pytest
 
 from headwise.settings.training import SegmentConfig
-from headwise.text.characters import make_alphabet
 from headwise.text.expand import Expansions
-from headwise.text.segmenter import GRAPH, SETTINGS, Segmenter
+from headwise.text.scan import make_alphabet
+from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS, Segmenter
 
 EXPANSIONS = Expansions(
     {"do": ("de", "o"), "im": ("in", "dem")},
@@ -35,7 +35,7 @@ def files() -> dict[str, bytes]:
 
 @pytest.fixture(scope="session")
 def segmenter(files: dict[str, bytes]) -> Segmenter:
-    return Segmenter(files[GRAPH], files[SETTINGS])
+    return Segmenter(files[SEGMENTER_GRAPH], files[SEGMENTER_SETTINGS])
 
 
 @pytest.fixture

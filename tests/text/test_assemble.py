@@ -1,7 +1,6 @@
-"""Sentences out of labels: forms, ranges, offsets, and ends by force."""
+"""Sentences from labels: forms, ranges, offsets and forced cuts."""
 
 from collections.abc import Iterator
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -10,15 +9,15 @@ from headwise.errors import DataError
 from headwise.text.assemble import assemble
 from headwise.text.expand import Expansions
 from headwise.text.scan import EXPANDS, SENTENCE_END, TOKEN_END, WORD_END, Labelled
-from headwise.text.stream import read_symbols
+from headwise.text.symbols import read_symbols
 from headwise.treebank.sentence import Sentence
 
 MARKS = {"|": TOKEN_END, "+": WORD_END, "*": TOKEN_END | EXPANDS, "/": TOKEN_END | SENTENCE_END}
 RULES = Expansions({"do": ("de", "o")})
 
 
-def labelled(marked: str, n: int = 3) -> Iterator[Labelled]:
-    """Read `ab|c/`: a mark after a character says what ends there; give n symbols at once."""
+def labelled(marked: str, n: int = 100) -> Iterator[Labelled]:
+    """Label `ab|c/` by the marks after its characters; yield n symbols at a time."""
     text = "".join(character for character in marked if character not in MARKS)
     labels = []
     for character in marked:
@@ -27,14 +26,14 @@ def labelled(marked: str, n: int = 3) -> Iterator[Labelled]:
         else:
             labels.append(0)
     kept = dict(enumerate(labels))
-    for piece in read_symbols([text]):
-        own = [
+    for part in read_symbols(text):
+        values = [
             0 if code in {0x20, 0x2029} else kept[offset]
-            for code, offset in zip(piece.codes.tolist(), piece.offsets.tolist(), strict=True)
+            for code, offset in zip(part.codes.tolist(), part.offsets.tolist(), strict=True)
         ]
-        for i in range(0, len(own), n):
-            part = slice(i, i + n)
-            yield Labelled(piece.codes[part], piece.offsets[part], np.array(own[part], np.uint8))
+        for i in range(0, len(values), n):
+            some = slice(i, i + n)
+            yield Labelled(part.codes[some], part.offsets[some], np.array(values[some], np.uint8))
 
 
 def rows(sentence: Sentence) -> list[tuple[str, str, str]]:
@@ -70,7 +69,7 @@ def test_sentences_without_a_space_between() -> None:
     assert second.lines[0] == "# sent_id = 2\n"
 
 
-def test_what_expands_without_a_rule_stays_or_is_cut() -> None:
+def test_a_token_that_expands_without_a_rule_is_kept_or_cut() -> None:
     (sentence,) = assemble(labelled("xy* x+y*./"), RULES)
     assert [row[:2] for row in rows(sentence)] == [
         *(("1", "xy"), ("2-3", "xy"), ("2", "x"), ("3", "y"), ("4", "."))
@@ -100,9 +99,9 @@ def test_forms_that_would_merge_are_written_apart() -> None:
 
 
 @pytest.mark.parametrize("n", [1, 3, 4, 5, 100])
-def test_long_sentences_end_by_force(n: int) -> None:
-    with patch("headwise.text.assemble.MAX_TOKENS", 3):
-        found = list(assemble(labelled("a| b| c| d| e| f| g/ h| i| j/\n\nk/", n), RULES))
+def test_long_sentences_are_cut(n: int) -> None:
+    marked = labelled("a| b| c| d| e| f| g/ h| i| j/\n\nk/", n)
+    found = list(assemble(marked, RULES, max_tokens=3))
     assert [len(sentence) for sentence in found] == [3, 3, 1, 3, 1]
     assert [sentence.lines[0] == "# newpar\n" for sentence in found] == [
         *(True, False, False, False, True)
@@ -110,22 +109,19 @@ def test_long_sentences_end_by_force(n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 3, 4, 5, 100])
-def test_long_tokens_end_by_force(n: int) -> None:
-    with patch("headwise.text.assemble.MAX_TOKEN_LENGTH", 3):
-        (sentence,) = assemble(labelled("abcdefg| ab c d| efg|hi/", n), RULES)
+def test_long_tokens_are_cut(n: int) -> None:
+    marked = labelled("abcdefg| ab c d| efg|hi/", n)
+    (sentence,) = assemble(marked, RULES, max_token_length=3)
     forms = [form for _, form, _ in rows(sentence)]
     assert forms == ["abc", "def", "g", "ab", "c d", "efg", "hi"]
 
 
 def test_a_line_is_never_cut_but_may_be_refused() -> None:
-    with patch("headwise.text.assemble.MAX_TOKENS", 2):
-        (sentence,) = assemble(labelled("a| b| c/"), RULES, cut=False)
+    (sentence,) = assemble(labelled("a| b| c/"), RULES, by_line=True, max_tokens=2)
     assert len(sentence) == 3
-    with (
-        patch("headwise.text.assemble.MAX_LINE_LENGTH", 4),
-        pytest.raises(DataError, match=r"x\.txt: a line of more than 4 .* character 3 on\nhint: "),
-    ):
-        list(assemble(labelled("a/\n\na| b| c| d/"), RULES, cut=False, source="x.txt"))
+    long = assemble(labelled("a/\n\na| b| c| d/", 3), RULES, True, "x.txt", max_line_length=4)
+    with pytest.raises(DataError, match=r"^x\.txt: .* at character 3 has more than 4 .*\nhint: "):
+        list(long)
 
 
 def test_nothing_gives_nothing() -> None:

@@ -1,25 +1,28 @@
+"""Input in any form: how it is recognised, opened and decoded."""
+
 import gzip
 import io
 import lzma
-from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from headwise import DataError, Malformed, ModelError, Sentence
-from headwise.text.read import Input, is_conllu, read_any, read_text
-from headwise.text.segmenter import Segmenter
+from headwise.settings.choices import Input
+from headwise.text.read import decode_utf8, is_conllu, open_any, read_any
+from headwise.text.segmenter import Segmenter, read_text
 
+FIXED = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 ROW = b"1\tKids\t_\tNOUN\tNNS\t_\t0\troot\t_\t_\n"
 TREEBANK = b"# text = Kids\n" + ROW + b"\n"
 
 
 def read(data: bytes, form: Input = "auto", segmenter: Segmenter | None = None) -> list[Sentence]:
-    found = list(read_any(io.BytesIO(data), form, segmenter))
-    assert all(isinstance(item, Sentence) for item in found)
-    return [item for item in found if isinstance(item, Sentence)]
+    items = read_any(io.BytesIO(data), form, segmenter)
+    return [item for item in items if isinstance(item, Sentence)]
 
 
 def together(sentences: list[Sentence]) -> bytes:
@@ -58,7 +61,7 @@ def test_treebanks_are_known_by_their_start(start: bytes) -> None:
         b"# only a heading",
     ],
 )
-def test_text_is_what_is_no_treebank(start: bytes) -> None:
+def test_other_starts_are_text(start: bytes) -> None:
     assert not is_conllu(start)
 
 
@@ -69,15 +72,16 @@ def test_a_treebank_stays_as_it_is() -> None:
     assert together(read(ROW + b"\n", "conllx")) == ROW + b"\n"
 
 
-def test_every_byte_is_read_once_whatever_auto_looked_at(
-    segmenter: Segmenter, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("headwise.text.read.SNIFFED_BYTES", 1_000)
-    for text in (b"kids love candy. " * 6_000, b"# no treebank\n" * 100, b"\r" * 999 + b"abc"):
-        assert read(text, "auto", segmenter) == read(text, "text", segmenter)
+@pytest.mark.parametrize(
+    "data", [b"kids love candy. " * 6_000, b"# no treebank\n" * 100, b"\r" * 999 + b"abc"]
+)
+def test_every_byte_is_read_once_whatever_auto_looked_at(data: bytes) -> None:
+    with open_any(io.BytesIO(data), "auto", max_sniffed=1_000) as opened:
+        assert opened.form == "text"
+        assert "".join(opened.text()) == data.decode()
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@FIXED
 @given(st.text(st.sampled_from("ab. \n\r\t#é1"), max_size=40), st.integers(1, 7))
 def test_the_size_of_reads_changes_nothing(segmenter: Segmenter, text: str, size: int) -> None:
     class Slow(io.RawIOBase):
@@ -134,13 +138,46 @@ def test_without_a_segmenter_text_is_refused(form: Input) -> None:
     assert form == "auto" or not read(b"", "auto")
 
 
-@pytest.mark.parametrize("form", ["auto", "text", "lines", "tokens"])
 @pytest.mark.parametrize("n_before", [0, 5, 65_535, 65_536, 150_000])
-def test_wrong_bytes_have_an_offset(segmenter: Segmenter, form: Input, n_before: int) -> None:
+def test_bytes_that_are_not_utf_8_are_refused_with_their_offset(n_before: int) -> None:
     stream = io.BytesIO((b"abcdefg\n" * (n_before // 8 + 1))[:n_before] + b"\xc3(")
     stream.name = "book.txt"
     with pytest.raises(DataError, match=rf"^book.txt: byte {n_before} \(counting from 0\)"):
-        list(read_any(stream, form, segmenter))
+        list(read_any(stream, "tokens", None))
+
+
+@pytest.mark.parametrize(
+    ("chunks", "offset"),
+    [([b"ab\xffc"], 2), ([b"ab", b"\xc3", b"(x"], 2), ([b"a\xe2\x82"], 1), ([b"\xe2", b"\x82"], 0)],
+)
+def test_the_offset_does_not_depend_on_chunks(chunks: list[bytes], offset: int) -> None:
+    with pytest.raises(DataError, match=rf"here\.txt: byte {offset} .*\nhint: .*iconv"):
+        list(decode_utf8(chunks, "here.txt"))
+
+
+@FIXED
+@given(
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=20),
+    st.lists(st.integers(0, 40), max_size=6),
+)
+@example("\ufeff\ufeffa\ufeff", [1, 2])
+@example("", [])
+def test_bytes_decode_however_they_are_cut(text: str, cuts: list[int]) -> None:
+    data = text.encode()
+    chunks = [data[i:j] for i, j in pairwise([0, *sorted(cuts), len(data)])]
+    assert "".join(decode_utf8(chunks)) == text.removeprefix("\ufeff")
+
+
+@pytest.mark.parametrize(
+    "start", [b"%PDF-1.7\n", b"PK\x03\x04rest", b"{\\rtf1 x}", b"\xd0\xcf\x11\xe0"]
+)
+def test_a_document_that_is_not_text_is_named(start: bytes) -> None:
+    with pytest.raises(DataError, match=r"this is .*, not text\nhint: .*plain text"):
+        list(decode_utf8([start, b"more"], "a.doc"))
+
+
+def test_text_may_contain_the_signature_of_a_document() -> None:
+    assert "".join(decode_utf8([b"see ", b"%PDF-1.7"])) == "see %PDF-1.7"
 
 
 def test_text_can_be_unwanted(segmenter: Segmenter) -> None:
@@ -157,11 +194,3 @@ def test_on_error_is_for_treebanks(segmenter: Segmenter) -> None:
     )
     assert first.conllu == last.conllu == TREEBANK.decode()  # type: ignore[union-attr]
     assert isinstance(broken, Malformed)
-
-
-def test_text_is_read_as_it_comes(segmenter: Segmenter) -> None:
-    def endless() -> Iterator[str]:
-        while True:
-            yield "kids love candy.\n\n"
-
-    assert len(next(read_text(endless(), "text", segmenter)))

@@ -1,31 +1,39 @@
-"""Labels: windows and neighbours change nothing, and rules stand above the network."""
-
-from unittest.mock import patch
+"""Labels: windows, blocks and neighbours do not change them, and rules override the network."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.text.characters import Ids, make_alphabet
 from headwise.text.scan import (
+    CHARACTER_CLASSES,
     EXPANDS,
+    FIRST_CHARACTER,
     SENTENCE_END,
     TOKEN_END,
+    WINDOW,
     WORD_END,
+    BoundaryScores,
+    CharacterIds,
+    CharacterScorer,
     Scanner,
-    Scores,
+    class_id,
+    class_ids,
+    joins_previous,
     label_by_space,
+    make_alphabet,
 )
-from headwise.text.stream import read_symbols
+from headwise.text.symbols import BLOCK_SIZE, read_symbols, to_codes
 
 FIXED = settings(max_examples=100, deadline=None, derandomize=True, database=None)
 REACH = 3
 TEXT = st.text(st.sampled_from("ab. \n\u0301語"), max_size=60)
+BOTH = TOKEN_END | SENTENCE_END
+ALPHABET = make_alphabet("ab. ")
 
 
-def hashed(ids: Ids) -> Scores:
-    """Score by a scramble of all that is in reach: as fickle as a network can be."""
+def hashed(ids: CharacterIds) -> BoundaryScores:
+    """Score by a hash of everything in reach, so that any change shows."""
     n = len(ids) - 2 * REACH
     mixed = np.zeros(n, np.uint64)
     for i in range(2 * REACH + 1):
@@ -34,70 +42,102 @@ def hashed(ids: Ids) -> Scores:
     return np.stack(parts, axis=1).astype(np.float32) - 3
 
 
-def fixed(*scores: float) -> "type[Scores] | object":
+def fixed(*scores: float) -> CharacterScorer:
     return lambda ids: np.tile(np.array(scores, np.float32), (len(ids) - 2 * REACH, 1))
 
 
-def scanner(network: object = hashed, spaces_inside: bool = False) -> Scanner:
-    return Scanner(network, make_alphabet("ab. "), REACH, spaces_inside)  # type: ignore[arg-type]
-
-
-def labels(text: str, with_scanner: Scanner, by_line: bool = False) -> list[int]:
-    parts = with_scanner.label(read_symbols([text], by_line), by_line)
+def labels(
+    text: str,
+    network: CharacterScorer = hashed,
+    spaces_inside: bool = False,
+    by_line: bool = False,
+    window: int = WINDOW,
+    block_size: int = BLOCK_SIZE,
+) -> list[int]:
+    scanner = Scanner(network, ALPHABET, REACH, spaces_inside, window)
+    parts = scanner.label(read_symbols(text, by_line, block_size), by_line)
     return [label for part in parts for label in part.labels.tolist()]
 
 
 @FIXED
 @given(TEXT, st.integers(1, 12), st.integers(1, 12))
-def test_windows_and_pieces_change_nothing(text: str, window: int, piece: int) -> None:
-    expected = labels(text, scanner())
-    with patch("headwise.text.scan.WINDOW", window), patch("headwise.text.stream.PIECE", piece):
-        assert labels(text, scanner()) == expected
+def test_windows_and_blocks_change_nothing(text: str, window: int, block_size: int) -> None:
+    assert labels(text, window=window, block_size=block_size) == labels(text)
 
 
 @FIXED
 @given(TEXT, TEXT)
 def test_paragraphs_do_not_see_their_neighbours(first: str, second: str) -> None:
-    alone = labels(first, scanner()) + labels(second, scanner())
-    assert labels(f"{first}\n\n{second}", scanner()) == alone
+    assert labels(f"{first}\n\n{second}") == labels(first) + labels(second)
 
 
-def test_white_space_ends_tokens_and_paragraphs_end_sentences() -> None:
-    never = scanner(fixed(1, 0, 0, -1, -1))
-    assert labels("ab a\n\nb", never) == [0, 2, 0, 6, 0, 6, 0]
-    inside = scanner(fixed(1, 0, 0, -1, -1), spaces_inside=True)
-    assert labels("ab a\n\nb", inside) == [0, 0, 0, 6, 0, 6, 0]
+NEVER = fixed(1, 0, 0, -1, -1)
+TOKENS = fixed(0, 0, 1, 1, -1)
+EXPANDING = fixed(0, 0, 1, 1, 1)
+WORDS = fixed(0, 1, 0, -1, -1)
 
 
-def test_scores_become_bits() -> None:
-    everywhere = scanner(fixed(0, 0, 1, 1, 1))
-    assert labels("a b", everywhere) == [TOKEN_END | SENTENCE_END | EXPANDS, 0, 14, 0]
-    words = scanner(fixed(0, 1, 0, -1, -1))
-    assert labels("ab", words) == [WORD_END, TOKEN_END | SENTENCE_END, 0]
+@pytest.mark.parametrize(
+    ("text", "network", "expected"),
+    [
+        ("ab a\n\nb", NEVER, [0, TOKEN_END, 0, BOTH, 0, BOTH, 0]),
+        ("a b", EXPANDING, [BOTH | EXPANDS, 0, BOTH | EXPANDS, 0]),
+        ("ab", WORDS, [WORD_END, BOTH, 0]),
+        ("a\u0301b", TOKENS, [0, BOTH, BOTH, 0]),
+        ("a\u0301b", WORDS, [0, WORD_END, BOTH, 0]),
+        ("a \u0301", TOKENS, [BOTH, 0, BOTH, 0]),
+        ("", TOKENS, []),
+    ],
+)
+def test_rules_override_the_network(
+    text: str, network: CharacterScorer, expected: list[int]
+) -> None:
+    assert labels(text, network) == expected
 
 
-def test_nothing_ends_before_a_mark() -> None:
-    everywhere = scanner(fixed(0, 0, 1, 1, -1))
-    assert labels("a\u0301b", everywhere) == [0, 6, 6, 0]
-    words = scanner(fixed(0, 1, 0, -1, -1))
-    assert labels("a\u0301b", words) == [0, WORD_END, 6, 0]
-    assert labels("a \u0301", everywhere) == [6, 0, 6, 0]
+def test_words_may_contain_spaces() -> None:
+    assert labels("ab a\n\nb", NEVER, spaces_inside=True) == [0, 0, 0, BOTH, 0, BOTH, 0]
 
 
-def test_lines_are_sentences_where_they_are_asked_to_be() -> None:
-    everywhere = scanner(fixed(0, 0, 1, 1, -1))
-    assert labels("ab a\nb", everywhere, by_line=True) == [2, 2, 0, 6, 0, 6, 0]
+def test_with_lines_only_breaks_end_sentences() -> None:
+    assert labels("ab a\nb", TOKENS, by_line=True) == [2, 2, 0, BOTH, 0, BOTH, 0]
 
 
-@pytest.mark.parametrize("piece", [1, 2, 3, 100])
-def test_tokens_by_space(piece: int) -> None:
-    with patch("headwise.text.stream.PIECE", piece):
-        parts = list(label_by_space(read_symbols(["a.b c\nd\n\ne"], by_line=True)))
+@pytest.mark.parametrize("block_size", [1, 2, 3, 100])
+def test_tokens_by_space(block_size: int) -> None:
+    parts = list(label_by_space(read_symbols("a.b c\nd\n\ne", True, block_size)))
     assert [label for part in parts for label in part.labels.tolist()] == [
-        *(0, 0, TOKEN_END, 0, 6, 0, 6, 0, 6, 0)
+        *(0, 0, TOKEN_END, 0, BOTH, 0, BOTH, 0, BOTH, 0)
     ]
-
-
-def test_nothing_gives_nothing() -> None:
-    assert labels("", scanner()) == []
     assert [part.labels.tolist() for part in label_by_space([])] == [[]]
+
+
+@pytest.mark.parametrize(
+    ("characters", "name"),
+    [
+        *(("A", "Lu"), ("ß", "Ll"), ("7", "Nd"), ("(", "Ps"), ("\u0301", "Mn"), ("ก", "Lo")),
+        *(
+            ("語\U00020001", "Han"),
+            ("カ", "Kana"),
+            ("한", "Hangul"),
+            ("😀", "So"),
+            ("\ud800", "Cs"),
+        ),
+    ],
+)
+def test_classes_are_categories_and_scripts(characters: str, name: str) -> None:
+    assert {CHARACTER_CLASSES[class_id(ord(character)) - 1] for character in characters} == {name}
+
+
+def test_unknown_characters_have_the_id_of_their_class() -> None:
+    alphabet = make_alphabet("ab")
+    ids = alphabet.ids(to_codes("abcé"))
+    assert ids.tolist() == [FIRST_CHARACTER, FIRST_CHARACTER + 1, *class_ids(to_codes("cé"))]
+    assert alphabet.size == FIRST_CHARACTER + 2
+    assert alphabet.classes[ids].tolist() == class_ids(to_codes("abcé")).tolist()
+
+
+def test_marks_and_hangul_vowels_join_the_character_before() -> None:
+    found = joins_previous(to_codes("a\u0301\u0903\u1161\u11a8가"))
+    assert found.tolist() == [False, True, True, True, True, False]
+    assert joins_previous(to_codes("")).tolist() == []

@@ -10,7 +10,7 @@ from headwise.errors import ConfigError
 from headwise.model.bundle import Bundle
 from headwise.settings.choices import Decoder
 from headwise.settings.decoding import DecodeConfig
-from headwise.text.read import name_columns
+from headwise.text.segmenter import name_columns
 
 Flag = Callable[[Callable[..., Any]], Callable[..., Any]]
 

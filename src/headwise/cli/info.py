@@ -5,7 +5,7 @@ import msgspec
 
 from headwise.cli.terminal import examples, put
 from headwise.model.bundle import find_model, load_bundle, named_models
-from headwise.text.segmenter import GRAPH
+from headwise.text.segmenter import SEGMENTER_GRAPH
 from headwise.vocabulary.subwords import Subwords
 
 
@@ -34,7 +34,7 @@ def info(model: str | None, out_form: str) -> None:
     rows = [
         ("model", str(bundle.path)),
         ("format", f"{manifest.format_version} (headwise {manifest.headwise_version})"),
-        ("text", "finds words in raw text" if GRAPH in manifest.files else "needs words"),
+        ("text", "finds words in raw text" if SEGMENTER_GRAPH in manifest.files else "needs words"),
         ("reads tags", ", ".join(column.upper() for column in vocab.reads) or "none"),
         ("treebanks", ", ".join(vocab.treebanks) or "tells none apart"),
         ("predicts tags", ", ".join(column.upper() for column in vocab.predicted) or "none"),

@@ -19,8 +19,9 @@ from headwise.model.bundle import find_model, load_bundle
 from headwise.runtime.parser import DEFAULT_MODEL
 from headwise.runtime.scorer import Precision
 from headwise.runtime.stretches import MEMORY_BUDGET, SMALLEST_BUDGET
-from headwise.settings.choices import Decoder
-from headwise.text.read import Input, open_any, read_any, read_text, why_no_text
+from headwise.settings.choices import Decoder, Input
+from headwise.text.read import open_any, read_any
+from headwise.text.segmenter import read_text, why_no_text
 from headwise.treebank.conllu import Malformed, OnError
 from headwise.treebank.sentence import Sentence
 

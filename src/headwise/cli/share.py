@@ -22,7 +22,8 @@ from headwise.runtime.grouping import AHEAD, until_error
 from headwise.runtime.parser import CHUNK, Parser
 from headwise.runtime.workers import Failure, Turn, as_utf8, map_in_processes, require_fork
 from headwise.settings.choices import Format
-from headwise.text.read import Opened, read_text
+from headwise.text.read import Opened
+from headwise.text.segmenter import read_text
 from headwise.treebank.conllu import OnError, as_bytes, blocks, read_stream
 
 FORMATS = ("conllu", "conllx", "json")

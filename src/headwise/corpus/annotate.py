@@ -18,8 +18,7 @@ from headwise.errors import HeadwiseError, ModelError
 from headwise.loading import load_on
 from headwise.model.bundle import Bundle, find_model, load_bundle
 from headwise.runtime.parser import Parser
-from headwise.text.read import why_no_text
-from headwise.text.segmenter import NO_SEGMENTER, SEGMENT_HINT
+from headwise.text.segmenter import NO_SEGMENTER, SEGMENT_HINT, why_no_text
 from headwise.treebank.conllu import read_stream
 from headwise.treebank.sentence import Parse, Sentence
 

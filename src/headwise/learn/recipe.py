@@ -44,7 +44,7 @@ from headwise.model.bundle import Description
 from headwise.network.kernels.launch import prepare
 from headwise.network.network import Network
 from headwise.settings.recipe import Recipe
-from headwise.text.segmenter import GRAPH, SETTINGS
+from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS
 from headwise.treebank.conllu import read_sentences
 
 Report = StartReport | StepReport | EpochReport | SegmentReport | CalibrationReport
@@ -102,7 +102,7 @@ def _train_segmenter(state: Run) -> Generator[SegmentReport, None, dict[str, byt
     recipe = state.recipe
     if recipe.segment is None:
         return {}
-    paths = {name: state.folder / name for name in (GRAPH, SETTINGS)}
+    paths = {name: state.folder / name for name in (SEGMENTER_GRAPH, SEGMENTER_SETTINGS)}
     if not (state.progress.segment and all(path.exists() for path in paths.values())):
         data = recipe.data
         mains = (sources_of(data.train, "train"), sources_of(data.dev, "dev"))

@@ -19,7 +19,7 @@ from headwise.serve.metrics import CONTENT_TYPE
 from headwise.serve.models import with_settings
 from headwise.serve.service import service_of
 from headwise.settings.choices import Decoder
-from headwise.text.read import read_text
+from headwise.text.segmenter import read_text
 from headwise.treebank.conllu import read_stream
 from headwise.treebank.sentence import Sentence
 from headwise.version import VERSION

@@ -21,7 +21,7 @@ from headwise.serve.forms import read_parts, read_query
 from headwise.serve.limits import Refusal, within
 from headwise.serve.queue import Turn, Work
 from headwise.serve.service import Service, service_of
-from headwise.text.read import read_text
+from headwise.text.segmenter import read_text
 from headwise.treebank.sentence import BLANK, Parse, Sentence, sentence_from_tokens
 
 FORM = "application/x-www-form-urlencoded"

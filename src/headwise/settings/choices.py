@@ -11,6 +11,7 @@ TagColumn = Literal["xpos", "upos", "upos+xpos", "none"]
 PredictedTag = Literal["upos", "xpos"]
 Mark = Literal["upos", "xpos", "feats", "treebank"]
 Format = Literal["conllu", "conllx"]
+Input = Literal["auto", "conllu", "conllx", "text", "lines", "tokens"]
 Dtype = Literal["float32", "bfloat16"]
 
 Count = Annotated[int, Meta(ge=1, le=1_000_000)]

@@ -1,11 +1,11 @@
-"""From labelled characters to sentences in CoNLL-U.
+"""Turn labelled symbols into sentences in CoNLL-U.
 
-A sentence gets `# newpar` where a paragraph begins with it, `# sent_id` counted from 1 and
-`# text`; a token gets `SpaceAfter=No` where due and `TokenRange=START:END`, its offsets in the
-whole input. In a token of several words the range line carries both; the words carry their own
-`TokenRange` where they stand side by side in the token, and nothing where it expands.
+A sentence has `# newpar` if it starts a paragraph, `# sent_id` counted from 1, and `# text`. A
+token has `TokenRange=START:END`, its offsets in the whole input, and `SpaceAfter=No` if no white
+space follows. A multi-word token has both on its range line; its words have a `TokenRange` of their
+own if they stand side by side in the token, and none if the token expands.
 
-Forms are in Unicode's normal form C, as the format wants it; offsets are those of the input.
+Forms are in Unicode normal form C, as CoNLL-U requires; offsets are those of the input.
 """
 
 import unicodedata
@@ -17,63 +17,79 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.errors import DataError
-from headwise.text.characters import Flags, to_text
 from headwise.text.expand import Expansions
-from headwise.text.scan import EXPANDS, SENTENCE_END, TOKEN_END, WORD_END, Labelled
-from headwise.text.stream import LINE, PARAGRAPH, SPACE
+from headwise.text.scan import (
+    EXPANDS,
+    SENTENCE_END,
+    TOKEN_END,
+    WORD_END,
+    Labelled,
+    is_white_space,
+)
+from headwise.text.symbols import PARAGRAPH, SPACE, Flags, to_text
 from headwise.treebank.sentence import BLANK, Sentence, TokenRow, sentence_from_tokens
 
 Positions = NDArray[np.int64]
 
 MAX_TOKENS = 1_000
-"""A sentence of running text ends after so many tokens, whatever it says."""
+"""Running text: a sentence is cut after this many tokens."""
 MAX_TOKEN_LENGTH = 1_000
-"""A token of running text ends after so many characters."""
+"""Running text: a token is cut after this many characters."""
 MAX_LINE_LENGTH = 2**20
-"""A line that is a sentence by itself is never cut; one longer than this is refused."""
+"""One sentence per line: lines are never cut; a line of more characters is refused."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Buffer:
-    """Symbols that wait for the end of their sentence, and the tokens found among them.
+class _Tokens:
+    """Symbols whose sentence has not ended yet, and the tokens [K] among them.
 
-    Of each token: its first and last position, whether it is several words, whether it ends a
-    sentence, and whether white space follows.
+    For each token: the positions of its first and last symbol, whether it may be several words,
+    whether it ends a sentence, and whether white space follows.
     """
 
     symbols: Labelled
     text: str
     starts: Positions
     ends: Positions
-    is_special: Flags
+    is_multiword: Flags
     ends_sentence: Flags
     has_space: Flags
 
 
 def assemble(
-    parts: Iterable[Labelled], expansions: Expansions, cut: bool = True, source: str = "<text>"
+    stream: Iterable[Labelled],
+    expansions: Expansions,
+    by_line: bool = False,
+    source: str = "<text>",
+    max_tokens: int = MAX_TOKENS,
+    max_token_length: int = MAX_TOKEN_LENGTH,
+    max_line_length: int = MAX_LINE_LENGTH,
 ) -> Iterator[Sentence]:
-    """Put sentences together; with `cut`, over-long tokens and sentences are ended by force."""
+    """Yield the sentences of labelled symbols.
+
+    Sentences and tokens of running text are cut at `max_tokens` and `max_token_length`. With
+    `by_line` nothing is cut, and a line longer than `max_line_length` is an error.
+    """
     held = Labelled(np.zeros(0, np.uint32), np.zeros(0, np.int64), np.zeros(0, np.uint8))
     n_sentences, starts_paragraph = 0, True
-    for part in parts:
+    for part in stream:
         held = _join(held, part)
-        buffer = _find_tokens(held, cut)
+        tokens = _find_tokens(held, None if by_line else max_token_length)
         n_used = 0
-        for first, last in _group(buffer.ends_sentence, cut):
+        for first, last in _group(tokens.ends_sentence, None if by_line else max_tokens):
             n_sentences += 1
             comments = [*["# newpar"] * starts_paragraph, f"# sent_id = {n_sentences}"]
-            yield _sentence(buffer, slice(first, last + 1), comments, expansions)
-            n_used = int(buffer.ends[last]) + 1
+            yield _sentence(tokens, slice(first, last + 1), comments, expansions)
+            n_used = int(tokens.ends[last]) + 1
             starts_paragraph = bool(held.codes[n_used] == PARAGRAPH)
-            n_used += bool(buffer.has_space[last])
+            n_used += bool(tokens.has_space[last])
         held = Labelled(held.codes[n_used:], held.offsets[n_used:], held.labels[n_used:])
-        if not cut and len(held.codes) > MAX_LINE_LENGTH:
+        if by_line and len(held.codes) > max_line_length:
             raise DataError(
-                f"a line of more than {MAX_LINE_LENGTH:,} characters, "
-                f"from character {int(held.offsets[0]):,} on",
+                f"the line that starts at character {int(held.offsets[0]):,} has more than "
+                f"{max_line_length:,} characters",
                 source,
-                hint="one sentence a line; in running text, let headwise find the sentences",
+                hint="put one sentence on each line, or read it as running text (--input text)",
             )
 
 
@@ -85,54 +101,48 @@ def _join(held: Labelled, part: Labelled) -> Labelled:
     )
 
 
-def _find_tokens(symbols: Labelled, cut: bool) -> _Buffer:
-    """Find the tokens whose next symbol is there too: it says whether a space follows."""
+def _find_tokens(symbols: Labelled, max_length: int | None) -> _Tokens:
+    """Find the tokens whose next symbol is known, since it tells whether a space follows."""
     codes, labels = symbols.codes, symbols.labels
-    is_gap = (codes == SPACE) | (codes == LINE) | (codes == PARAGRAPH)
+    is_space = is_white_space(codes)
     ends = np.flatnonzero(labels[:-1] & TOKEN_END)
-    if cut:
-        ends = _cut_long(ends, is_gap)
-    starts = _starts(ends, is_gap)
+    if max_length is not None:
+        ends = _cut_long(ends, is_space, max_length)
+    starts: Positions = np.concatenate([np.zeros(1, np.int64), ends + 1])[: len(ends)]
+    starts += is_space[starts]
     n_words = np.cumsum(labels & WORD_END)
-    return _Buffer(
-        symbols,
-        to_text(np.where(is_gap, np.uint32(SPACE), codes)),
-        starts,
-        ends,
-        (n_words[ends] > n_words[starts] - (labels[starts] & WORD_END))
-        | ((labels[ends] & EXPANDS) > 0),
-        (labels[ends] & SENTENCE_END) > 0,
-        is_gap[ends + 1],
+    has_inner_word = n_words[ends] > n_words[starts] - (labels[starts] & WORD_END)
+    return _Tokens(
+        symbols=symbols,
+        text=to_text(np.where(is_space, np.uint32(SPACE), codes)),
+        starts=starts,
+        ends=ends,
+        is_multiword=has_inner_word | ((labels[ends] & EXPANDS) > 0),
+        ends_sentence=(labels[ends] & SENTENCE_END) > 0,
+        has_space=is_space[ends + 1],
     )
 
 
-def _starts(ends: Positions, is_gap: Flags) -> Positions:
-    """Give the first position of each token: after the last one's end and one gap at most."""
-    starts: Positions = np.concatenate([np.zeros(1, np.int64), ends + 1])[: len(ends)]
-    starts += is_gap[starts]
-    return starts
-
-
-def _cut_long(ends: Positions, is_gap: Flags) -> Positions:
-    """End tokens, and what is left over at the end of the buffer, after `MAX_TOKEN_LENGTH`."""
-    n = len(is_gap)
-    bounds = np.append(ends, n - 1)
+def _cut_long(ends: Positions, is_space: Flags, max_length: int) -> Positions:
+    """End tokens after `max_length` symbols, also the one that has no end yet."""
+    bounds = np.append(ends, len(is_space) - 1)
     lengths = np.diff(bounds, prepend=-1)
-    more: list[int] = []
-    for i in np.flatnonzero(lengths > MAX_TOKEN_LENGTH).tolist():
+    cuts: list[int] = []
+    for i in np.flatnonzero(lengths > max_length).tolist():
         start = int(bounds[i - 1]) + 1 if i else 0
-        start += int(is_gap[start])
-        while int(bounds[i]) - start >= MAX_TOKEN_LENGTH:
-            end = start + MAX_TOKEN_LENGTH - 1
-            end -= int(is_gap[end])
-            more.append(end)
-            start = end + 1 + int(is_gap[end + 1])
-    return np.sort(np.append(ends, np.array(more, np.int64)))
+        start += int(is_space[start])
+        while int(bounds[i]) - start >= max_length:
+            end = start + max_length - 1
+            end -= int(is_space[end])
+            cuts.append(end)
+            start = end + 1 + int(is_space[end + 1])
+    return np.sort(np.append(ends, np.array(cuts, np.int64)))
 
 
-def _group(ends_sentence: Flags, cut: bool) -> Iterator[tuple[int, int]]:
-    """Give the first and the last token of each sentence that is whole."""
-    limit = MAX_TOKENS if cut else len(ends_sentence) + 1
+def _group(ends_sentence: Flags, max_tokens: int | None) -> Iterator[tuple[int, int]]:
+    """Yield the first and last token of each complete sentence."""
+    n_tokens = len(ends_sentence)
+    limit = max_tokens or n_tokens + 1
     first = 0
     for last in np.flatnonzero(ends_sentence).tolist():
         while last - first >= limit:
@@ -140,58 +150,57 @@ def _group(ends_sentence: Flags, cut: bool) -> Iterator[tuple[int, int]]:
             first += limit
         yield first, last
         first = last + 1
-    while len(ends_sentence) - first >= limit:
+    while n_tokens - first >= limit:
         yield first, first + limit - 1
         first += limit
 
 
 def _sentence(
-    buffer: _Buffer, which: slice, comments: list[str], expansions: Expansions
+    tokens: _Tokens, which: slice, comments: list[str], expansions: Expansions
 ) -> Sentence:
-    starts, ends = buffer.starts[which], buffer.ends[which] + 1
-    text, offsets = buffer.text, buffer.symbols.offsets
+    starts, ends = tokens.starts[which], tokens.ends[which] + 1
+    text, offsets = tokens.text, tokens.symbols.offsets
     forms = [text[i:j] for i, j in zip(starts.tolist(), ends.tolist(), strict=True)]
     surface = text[starts[0] : ends[-1]]
-    spaces: list[bool] = buffer.has_space[which].tolist()
+    spaces: list[bool] = tokens.has_space[which].tolist()
     if not unicodedata.is_normalized("NFC", surface):
         forms, spaces = _normalised(forms, spaces)
         joined = (form + " " * space for form, space in zip(forms, spaces, strict=True))
         surface = "".join(joined).rstrip(" ")
     first, last = offsets[starts].tolist(), (offsets[ends - 1] + 1).tolist()
-    tokens: list[TokenRow] = [
+    rows: list[TokenRow] = [
         (form, f"TokenRange={i}:{j}" if space else f"SpaceAfter=No|TokenRange={i}:{j}", ())
         for form, i, j, space in zip(forms, first, last, spaces, strict=True)
     ]
-    for i in np.flatnonzero(buffer.is_special[which]).tolist():
-        form, misc, _ = tokens[i]
-        words = _words(buffer, slice(int(starts[i]), int(ends[i])), form, expansions)
-        tokens[i] = (form, misc, words if len(words) > 1 else ())
-    return sentence_from_tokens(tokens, [*comments, f"# text = {surface}"])
+    for i in np.flatnonzero(tokens.is_multiword[which]).tolist():
+        form, misc, _ = rows[i]
+        words = _words(tokens, slice(int(starts[i]), int(ends[i])), form, expansions)
+        rows[i] = (form, misc, words if len(words) > 1 else ())
+    return sentence_from_tokens(rows, [*comments, f"# text = {surface}"])
 
 
 def _normalised(forms: list[str], spaces: list[bool]) -> tuple[list[str], list[bool]]:
-    """Normalise each form; where two would merge if joined, say that there is a space."""
+    """Normalise each form; add a space between two forms that would merge if joined."""
     forms = [unicodedata.normalize("NFC", form) for form in forms]
-    nexts = [*forms[1:], ""]
     spaces = [
         space or not unicodedata.is_normalized("NFC", form + following)
-        for form, following, space in zip(forms, nexts, spaces, strict=True)
+        for form, following, space in zip(forms, [*forms[1:], ""], spaces, strict=True)
     ]
     return forms, spaces
 
 
 def _words(
-    buffer: _Buffer, own: slice, form: str, expansions: Expansions
+    tokens: _Tokens, span: slice, form: str, expansions: Expansions
 ) -> tuple[tuple[str, str], ...]:
-    """Give FORM and MISC of the words of a token: looked up if it expands, or cut out of it."""
+    """Return FORM and MISC of the words of a token: looked up if it expands, else cut from it."""
     if " " in form:
-        return ()  # the format has no range with a space in its form
-    labels = buffer.symbols.labels[own]
-    if labels[-1] & EXPANDS and (found := expansions.expand(form)):
-        return tuple((unicodedata.normalize("NFC", word), BLANK) for word in found)
+        return ()  # CoNLL-U allows no range line with a space in its form
+    labels = tokens.symbols.labels[span]
+    if labels[-1] & EXPANDS and (words := expansions.expand(form)):
+        return tuple((unicodedata.normalize("NFC", word), BLANK) for word in words)
     cuts = [0, *(np.flatnonzero(labels[:-1] & WORD_END) + 1).tolist(), len(labels)]
-    offsets = buffer.symbols.offsets[own].tolist()
-    text = buffer.text[own]
+    offsets = tokens.symbols.offsets[span].tolist()
+    text = tokens.text[span]
     return tuple(
         (
             unicodedata.normalize("NFC", text[i:j]),

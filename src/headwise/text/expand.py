@@ -1,7 +1,7 @@
-"""Multi-word tokens whose words do not stand side by side in them: `do` is `de o`, `im` `in dem`.
+"""How a multi-word token expands to words that do not stand side by side in it: `do` to `de o`.
 
-The network says which token expands; how is looked up here. A token seen in training has its
-words; another is rewritten by the longest ending or beginning that training saw:
+The network finds the tokens that expand; their words are looked up here. A token seen in training
+has its own entry; any other is rewritten by the longest ending or beginning seen in training:
 
     ending     "ê-lo" -> ("er", "lo")       fazê-lo -> faz|er lo
     beginning  "dell'" -> ("di", "l'")      the rest of the token goes to the last word
@@ -19,45 +19,46 @@ MAX_KEY = 64
 
 
 class Expansions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What training saw: whole tokens, then rules by ending and by beginning."""
+    """Expansions seen in training: of whole tokens, and as rules for endings and beginnings."""
 
     whole: dict[str, Words] = {}
     endings: dict[str, Words] = {}
     beginnings: dict[str, Words] = {}
 
     def expand(self, form: str) -> Words | None:
-        """Give the words of a token, or None where nothing is known of its like."""
+        """Return the words of a token, or None if no entry and no rule fits."""
         if words := self.whole.get(form):
             return words
         lower = form.lower()
         if words := self.whole.get(lower):
-            return in_case_of(form, words)
+            return match_case(form, words)
         if len(lower) != len(form):
             return None
-        return self._by_rule(form, lower)
+        return self._expand_by_rule(form, lower)
 
-    def _by_rule(self, form: str, lower: str) -> Words | None:
+    def _expand_by_rule(self, form: str, lower: str) -> Words | None:
         n = len(form)
-        at_end = longest(self.endings, [lower[n - k :] for k in range(min(n - 1, MAX_KEY), 0, -1)])
-        at_start = longest(self.beginnings, [lower[:k] for k in range(min(n - 1, MAX_KEY), 0, -1)])
-        if at_end and len(at_end) >= len(at_start):
-            first, *rest = in_case_of(form, self.endings[at_end], inside=True)
-            return (form[: n - len(at_end)] + first, *rest)
-        if at_start:
-            *rest, last = in_case_of(form, self.beginnings[at_start])
-            return (*rest, last + form[len(at_start) :])
+        lengths = range(min(n - 1, MAX_KEY), 0, -1)
+        ending = first_key(self.endings, [lower[n - k :] for k in lengths])
+        beginning = first_key(self.beginnings, [lower[:k] for k in lengths])
+        if ending and len(ending) >= len(beginning):
+            first, *rest = match_case(form, self.endings[ending], inside=True)
+            return (form[: n - len(ending)] + first, *rest)
+        if beginning:
+            *rest, last = match_case(form, self.beginnings[beginning])
+            return (*rest, last + form[len(beginning) :])
         return None
 
 
-def longest(rules: Mapping[str, Words], keys: list[str]) -> str:
-    """Give the first key that has a rule, or nothing."""
+def first_key(rules: Mapping[str, Words], keys: list[str]) -> str:
+    """Return the first of the keys that has a rule, or an empty string."""
     return next((key for key in keys if key in rules), "")
 
 
-def in_case_of(form: str, words: Words, inside: bool = False) -> Words:
-    """Put words in capitals as `form` is: `NO` -> `EM O`, `No` -> `Em o`.
+def match_case(form: str, words: Words, inside: bool = False) -> Words:
+    """Capitalise words like `form`: `NO` -> `EM O`, `No` -> `Em o`.
 
-    With `inside`, the words begin inside the token, and only capitals throughout count.
+    With `inside`, the words start inside the token, so its first letter does not matter.
     """
     if len(form) > 1 and form.isupper():
         return tuple(word.upper() for word in words)

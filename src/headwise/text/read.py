@@ -1,33 +1,44 @@
-"""Whatever a user brings, as sentences: treebanks, running text, lines, tokens.
+"""Open input in any form: treebanks or text, plain or compressed.
 
-`auto` goes by the name `.conllu` or by how the input starts: where the first line that is no
-comment has ten columns, or a comment is one that CoNLL-U prescribes, it is CoNLL-U, and text
-otherwise.
+With `auto`, a file called `.conllu` is CoNLL-U. Other input is CoNLL-U if its first line that is
+not a comment has ten columns, or if a comment before it is `# sent_id =` or `# text =`; otherwise
+it is text.
 """
 
+import codecs
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
-from headwise.errors import HeadwiseError, ModelError
+from headwise.errors import DataError, HeadwiseError
 from headwise.files import open_source
-from headwise.text.segmenter import NO_SEGMENTER, SEGMENT_HINT, Segmenter, read_tokens
-from headwise.text.stream import decode_utf8
+from headwise.settings.choices import Input
+from headwise.text.segmenter import Segmenter, read_text
+from headwise.text.symbols import BYTE_ORDER_MARK
 from headwise.treebank.conllu import N_COLUMNS, Malformed, OnError, read_stream
 from headwise.treebank.sentence import Sentence
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-Input = Literal["auto", "conllu", "conllx", "text", "lines", "tokens"]
-CHUNK_BYTES = 2**16
-SNIFFED_BYTES = 2**20
-"""How far `auto` looks for the first line that is no comment."""
-_MARK = b"\xef\xbb\xbf"
+READ_SIZE = 2**16
+"""Bytes that are read at once."""
+MAX_SNIFFED = 2**20
+"""Bytes in which `auto` looks for the first line that is not a comment."""
+
+_FILE_TYPES = {
+    b"%PDF-": "a PDF",
+    b"PK\x03\x04": "a zip archive (as .docx, .odt and .epub are)",
+    b"{\\rtf": "rich text",
+    b"\xd0\xcf\x11\xe0": "an old office document",
+}
+"""The first bytes of files that are often mistaken for text."""
+_MARK = BYTE_ORDER_MARK.encode()
 _NAME = re.compile(r".*\.conllu(\.gz|\.xz)?", re.IGNORECASE | re.DOTALL)
 _COMMENT = re.compile(rb"#\s*(sent_id|text)\s*=")
 
@@ -39,9 +50,9 @@ def read_any(
     on_error: OnError = "raise",
     no_text: HeadwiseError | None = None,
 ) -> Iterator[Sentence | Malformed]:
-    """Read sentences from a path, `-` (stdin) or a stream, in whatever form they come.
+    """Read sentences in any form from a path, `-` (stdin) or a stream.
 
-    Where only treebanks will do, `no_text` says why: it is raised if this turns out to be text.
+    If the input turns out to be text, `no_text` is raised, unless it is None.
     """
     with open_any(source, form, no_text) as opened:
         if opened.form in ("conllu", "conllx"):
@@ -52,57 +63,43 @@ def read_any(
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What is to be read: unpacked, with its name for messages, and the form it turned out to have.
-
-    That is never `auto`.
-    """
+    """An uncompressed stream, its name for messages, and its form, which is never `auto`."""
 
     stream: BinaryIO
     name: str
     form: Input
 
     def text(self) -> Iterator[str]:
-        """Read it as text, in chunks, as it comes: nobody has to end it twice on a terminal."""
+        """Decode the stream as it arrives; on a terminal, one Ctrl-D is enough to end it."""
         stream = cast(io.BufferedReader, self.stream)
-        return decode_utf8(iter(lambda: stream.read1(CHUNK_BYTES), b""), self.name)
+        return decode_utf8(iter(lambda: stream.read1(READ_SIZE), b""), self.name)
 
 
 @contextmanager
 def open_any(
-    source: str | Path | BinaryIO, form: Input, no_text: HeadwiseError | None = None
+    source: str | Path | BinaryIO,
+    form: Input,
+    no_text: HeadwiseError | None = None,
+    max_sniffed: int = MAX_SNIFFED,
 ) -> Iterator[Opened]:
-    """Open a path, `-` (stdin) or a stream, and find out what it is; `no_text` as in `read_any`."""
+    """Open a path, `-` (stdin) or a stream and find out its form; `no_text` as in `read_any`."""
     with open_source(source) as (opened, name):
         stream = opened
         if form == "auto" and _NAME.fullmatch(name):
             form = "conllu"
         elif form == "auto":
-            start = _read_start(opened)
+            start = _read_start(opened, max_sniffed)
             form = "conllu" if is_conllu(start) else "text"
-            whole = _Rejoined(start, cast(io.BufferedReader, opened))
-            stream = cast(BinaryIO, io.BufferedReader(whole, CHUNK_BYTES))
+            rejoined = _Rejoined(start, cast(io.BufferedReader, opened))
+            stream = cast(BinaryIO, io.BufferedReader(rejoined, READ_SIZE))
         if form not in ("conllu", "conllx") and no_text is not None:
             raise no_text
         yield Opened(stream, name, form)
 
 
-def read_text(
-    chunks: str | Iterable[str], form: Input, segmenter: Segmenter | None, name: str = "<text>"
-) -> Iterator[Sentence]:
-    """Read sentences from text: `text`, `lines` or `tokens`; only the last needs no segmenter."""
-    if form == "tokens":
-        yield from read_tokens(chunks, name)
-    elif segmenter is None:
-        raise ModelError(NO_SEGMENTER, SEGMENT_HINT)
-    elif form == "lines":
-        yield from segmenter.read_lines(chunks, name)
-    else:
-        yield from segmenter.segment(chunks)
-
-
 def is_conllu(start: bytes) -> bool:
-    """Tell a treebank from text by how it starts; where nothing is, every reader finds nothing."""
-    start = start.removeprefix(_MARK)  # the reader of CoNLL-U says what is wrong with it
+    """Tell CoNLL-U from text by the start of the input; blank input counts as CoNLL-U."""
+    start = start.removeprefix(_MARK)  # the CoNLL-U reader has a clear error for it
     for line in start.splitlines():
         if _COMMENT.match(line):
             return True
@@ -112,10 +109,10 @@ def is_conllu(start: bytes) -> bool:
     return not start.strip(b" \t\r\n")
 
 
-def _read_start(stream: BinaryIO) -> bytes:
-    """Read to the first line that is neither blank nor a comment; a slow pipe is waited for."""
+def _read_start(stream: BinaryIO, max_bytes: int) -> bytes:
+    """Read up to the first line that is neither blank nor a comment, waiting for a slow pipe."""
     start = bytearray()
-    while line := stream.readline(SNIFFED_BYTES - len(start)):
+    while line := stream.readline(max_bytes - len(start)):
         start += line
         if line.strip() and not line.removeprefix(_MARK).startswith(b"#"):
             break
@@ -123,7 +120,7 @@ def _read_start(stream: BinaryIO) -> bytes:
 
 
 class _Rejoined(io.RawIOBase):
-    """A stream from its start, though some of it was read already."""
+    """A stream with the start that was already read from it put back."""
 
     def __init__(self, start: bytes, rest: io.BufferedReader) -> None:
         self._start, self._rest = io.BytesIO(start), rest
@@ -138,17 +135,30 @@ class _Rejoined(io.RawIOBase):
         return len(data)
 
 
-def why_no_text(reads: Sequence[str]) -> ModelError | None:
-    """Say why a model that reads these columns cannot parse text, if it reads any."""
-    if not reads:
-        return None
-    return ModelError(
-        f"this model reads {name_columns(reads)}, and text has no tags",
-        "give it CoNLL-U with tags, or choose a model that needs none (headwise info MODEL)",
-    )
+def decode_utf8(chunks: Iterable[bytes], source: str = "<stream>") -> Iterator[str]:
+    """Decode a stream of bytes without the byte order mark at its start."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    n_bytes, is_start = 0, True
+    for chunk in chain(chunks, [None]):
+        data = chunk or b""
+        if not n_bytes:
+            _refuse_documents(data, source)
+        n_held = len(decoder.getstate()[0])
+        try:
+            text = decoder.decode(data, final=chunk is None)
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"byte {n_bytes - n_held + error.start} (counting from 0) is not UTF-8",
+                source,
+                hint="convert the text first: iconv -f ENCODING -t UTF-8",
+            ) from None
+        n_bytes += len(data)
+        if text:
+            yield text.removeprefix(BYTE_ORDER_MARK) if is_start else text
+            is_start = False
 
 
-def name_columns(reads: Sequence[str]) -> str:
-    """Name columns of the input in a sentence."""
-    names = ", ".join(column.upper() for column in reads)
-    return f"the column{'s' if len(reads) > 1 else ''} {names}"
+def _refuse_documents(start: bytes, source: str) -> None:
+    for signature, kind in _FILE_TYPES.items():
+        if start.startswith(signature):
+            raise DataError(f"this is {kind}, not text", source, hint="save it as plain text first")

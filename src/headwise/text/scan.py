@@ -1,71 +1,160 @@
-"""Labels for a stream of symbols: what ends at each character, by a network and by rules.
+"""Label every symbol with what ends there: a word, a token, a sentence.
 
-The network sees a fixed number of characters to either side (its reach), so the stream is run
-through it in windows that overlap by that much, cut at fixed places: no label depends on chunks
-or threads. Paragraphs are kept apart by as much padding, so none depends on its neighbours.
+A network scores characters, which it sees as ids. A character that was frequent in training has an
+id of its own; any other has the id of its class: its Unicode category, or its script if that is
+written without spaces.
 
-Rules stand above the network: a paragraph ends its sentence and its token, white space ends a
-token (unless the language has spaces inside words), and no token ends before a combining mark.
+The network sees a fixed number of characters on either side, its reach. The stream runs through it
+in windows that overlap by that much and are cut at fixed places, so no label depends on chunks or
+threads. Breaks are padded to the same width, so no paragraph depends on its neighbours.
+
+Rules override the network: a break ends its sentence and its token, white space ends a token
+(unless the language has words with spaces), and no token ends before a combining mark.
 """
 
-from collections.abc import Iterable, Iterator
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.text.characters import PAD, Alphabet, Codes, Flags, Ids, class_ids, joins_back
-from headwise.text.stream import LINE, PARAGRAPH, SPACE, Offsets, Piece
+from headwise.text.symbols import LINE, PARAGRAPH, SPACE, Codes, Flags, Offsets, Symbols
 
+CharacterIds = NDArray[np.int32]
+BoundaryScores = NDArray[np.float32]
 Labels = NDArray[np.uint8]
-Scores = NDArray[np.float32]
 
 WORD_END, TOKEN_END, SENTENCE_END, EXPANDS = 1, 2, 4, 8
-"""Bits of a label. A word end is inside a token of several words; what expands is a token."""
+"""Bits of a label. `WORD_END` is only set inside a multi-word token, `EXPANDS` at its end."""
+BOUNDARY = WORD_END | TOKEN_END
+"""A character has at most one of these two bits."""
+N_SCORES = 5
+"""Scores of a character: inside a token, word end, token end; sentence end; expands."""
 WINDOW = 4_096
-"""Characters that the network labels at once."""
+"""Characters that the network scores at once."""
+
+CHARACTER_CLASSES = (
+    *("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No"),
+    *("Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm", "Sc", "Sk", "So"),
+    *("Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co", "Cn", "Han", "Kana", "Hangul"),
+)
+"""The Unicode categories, then three scripts."""
+PADDING = 0
+"""The id of padding between paragraphs."""
+FIRST_CHARACTER = 1 + len(CHARACTER_CLASSES)
+"""Ids from 1 are classes, ids from here are characters."""
+MAX_ALPHABET = 50_000
+
+_CLASS_IDS = {name: 1 + i for i, name in enumerate(CHARACTER_CLASSES)}
+_SCRIPTS = (
+    (0x3041, 0x30FF, "Kana"),
+    (0x3400, 0x9FFF, "Han"),
+    (0xAC00, 0xD7A3, "Hangul"),
+    (0xF900, 0xFAFF, "Han"),
+    (0x20000, 0x3FFFF, "Han"),
+)
+_JAMO = ((0x1160, 0x11FF), (0xD7B0, 0xD7FF))
+"""Hangul vowels and final consonants."""
+_MARKS = tuple(_CLASS_IDS[name] for name in ("Mn", "Mc", "Me"))
 _FIRST_MARK = 0x300
-"""No combining mark has a smaller code."""
+"""The smallest code of a combining mark."""
+_N_CODES = 0x110000
+
+
+def class_id(code: int) -> int:
+    """Return the id (from 1) of the class of a code point."""
+    category = unicodedata.category(chr(code))
+    if category in {"Lo", "Lm"}:
+        for first, last, script in _SCRIPTS:
+            if first <= code <= last:
+                return _CLASS_IDS[script]
+    return _CLASS_IDS[category]
+
+
+def class_ids(codes: Codes) -> CharacterIds:
+    """Return the class of each code point [T], looking up each distinct one once."""
+    distinct, where = np.unique(codes, return_inverse=True)
+    return np.array([class_id(code) for code in distinct.tolist()], np.int32)[where]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alphabet:
+    """The characters that have ids: `table[code]` is the id of a character, 0 if it has none.
+
+    `classes[id]` is the class of an id; the class of a class is itself.
+    """
+
+    characters: str
+    table: CharacterIds
+    classes: CharacterIds
+
+    @property
+    def size(self) -> int:
+        """The number of ids, including padding and classes."""
+        return FIRST_CHARACTER + len(self.characters)
+
+    def ids(self, codes: Codes) -> CharacterIds:
+        """Return the id of each code point [T], or of its class if it has none."""
+        ids = self.table[codes]
+        unknown = np.flatnonzero(ids == 0)
+        if len(unknown):
+            ids[unknown] = class_ids(codes[unknown])
+        return ids
+
+
+def make_alphabet(characters: Sequence[str]) -> Alphabet:
+    """Number distinct characters in the order given."""
+    codes = np.array([ord(character) for character in characters], np.uint32)
+    table = np.zeros(_N_CODES, np.int32)
+    table[codes] = np.arange(FIRST_CHARACTER, FIRST_CHARACTER + len(codes))
+    classes = np.concatenate([np.arange(FIRST_CHARACTER, dtype=np.int32), class_ids(codes)])
+    return Alphabet("".join(characters), table, classes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labelled:
-    """Symbols [T] with their offsets, and a label for each: bits, 0 for white space."""
+    """Symbols [T] with their offsets and labels; the label of white space is 0."""
 
     codes: Codes
     offsets: Offsets
     labels: Labels
 
 
-class Network(Protocol):
-    """Scores [T, 5] for ids [T + 2 reach]: inside, word end, token end; sentence end; expands."""
+class CharacterScorer(Protocol):
+    """The network: scores [T, 5] for ids [T + 2 reach]."""
 
-    def __call__(self, ids: Ids) -> Scores:
+    def __call__(self, ids: CharacterIds) -> BoundaryScores:
         """Score the characters that have `reach` others on either side."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scanner:
-    """A network with what it needs to read symbols and to turn scores into labels."""
+    """A network, with what it takes to turn symbols into ids and scores into labels."""
 
-    network: Network
+    network: CharacterScorer
     alphabet: Alphabet
     reach: int
     spaces_inside: bool
+    window: int = WINDOW
 
-    def label(self, pieces: Iterable[Piece], by_line: bool = False) -> Iterator[Labelled]:
+    def label(self, stream: Iterable[Symbols], by_line: bool = False) -> Iterator[Labelled]:
         """Label a stream of symbols; with `by_line`, only breaks end sentences."""
-        ids = np.full(self.reach, PAD, np.int32)
+        ids = np.full(self.reach, PADDING, np.int32)
         is_first = np.zeros(0, np.bool_)
         codes, offsets = np.zeros(0, np.uint32), np.zeros(0, np.int64)
-        for piece, final in _marking_last(pieces):
-            codes = np.concatenate([codes, piece.codes])
-            offsets = np.concatenate([offsets, piece.offsets])
-            new_ids, new_first = self.spread(piece.codes)
-            ids = np.concatenate([ids, new_ids])
-            is_first = np.concatenate([is_first, new_first])
-            n_ready = len(is_first) if final else (len(is_first) - self.reach) // WINDOW * WINDOW
+        for symbols in chain(stream, [None]):
+            if symbols is None:
+                n_ready = len(is_first)
+            else:
+                codes = np.concatenate([codes, symbols.codes])
+                offsets = np.concatenate([offsets, symbols.offsets])
+                new_ids, new_first = self.to_ids(symbols.codes)
+                ids = np.concatenate([ids, new_ids])
+                is_first = np.concatenate([is_first, new_first])
+                n_ready = (len(is_first) - self.reach) // self.window * self.window
             if n_ready <= 0:
                 continue
             scores = self._score(ids, n_ready)[is_first[:n_ready]]
@@ -73,15 +162,15 @@ class Scanner:
             following = np.append(codes[1 : n + 1], np.uint32(PARAGRAPH))[:n]
             if by_line:
                 scores[:, 3] = -1
-            yield Labelled(codes[:n], offsets[:n], self.to_labels(scores, codes[:n], following))
+            yield Labelled(codes[:n], offsets[:n], self._to_labels(scores, codes[:n], following))
             ids, is_first = ids[n_ready:], is_first[n_ready:]
             codes, offsets = codes[n:], offsets[n:]
 
-    def spread(self, codes: Codes) -> tuple[Ids, Flags]:
-        """Give ids with each break spread out to padding, and which of them begin a symbol."""
+    def to_ids(self, codes: Codes) -> tuple[CharacterIds, Flags]:
+        """Return the ids of symbols, breaks padded, and which of the ids are the first of one."""
         is_break = (codes == LINE) | (codes == PARAGRAPH)
         ids = self.alphabet.ids(codes)
-        ids[is_break] = PAD
+        ids[is_break] = PADDING
         if not is_break.any():
             return ids, np.ones(len(ids), np.bool_)
         widths = np.where(is_break, self.reach, 1)
@@ -89,63 +178,64 @@ class Scanner:
         is_first[np.cumsum(widths) - widths] = True
         return np.repeat(ids, widths), is_first
 
-    def _score(self, ids: Ids, n: int) -> Scores:
+    def _score(self, ids: CharacterIds, n: int) -> BoundaryScores:
         """Score n positions, the first of which has `reach` ids before it; pad after the end."""
         around = 2 * self.reach
-        padded = np.concatenate([ids, np.full(max(0, n + around - len(ids)), PAD, np.int32)])
-        starts = range(0, n, WINDOW)
-        return np.concatenate(
-            [self.network(padded[start : min(start + WINDOW, n) + around]) for start in starts]
-        )
+        padded = np.concatenate([ids, np.full(max(0, n + around - len(ids)), PADDING, np.int32)])
+        bounds = [*range(0, n, self.window), n]
+        windows = [padded[start : end + around] for start, end in pairwise(bounds)]
+        return np.concatenate([self.network(window) for window in windows])
 
-    def to_labels(self, scores: Scores, codes: Codes, following: Codes) -> Labels:
-        """Turn scores [T, 5] into labels [T], by the rules for white space and marks."""
+    def _to_labels(self, scores: BoundaryScores, codes: Codes, following: Codes) -> Labels:
+        """Turn scores [T, 5] into labels [T], applying the rules."""
         inside, word, token, sentence, expands = scores.T
-        is_free = ~_joined(following)
-        token_end = (token > inside) & (token > word) & is_free
+        may_end = ~joins_previous(following)
+        token_end = (token > inside) & (token > word) & may_end
         before_break = (following == LINE) | (following == PARAGRAPH)
         token_end |= before_break
         if not self.spaces_inside:
             token_end |= following == SPACE
-        word_end = ~token_end & (word > inside) & is_free
+        word_end = ~token_end & (word > inside) & may_end
         sentence_end = token_end & ((sentence > 0) | before_break)
         labels: Labels = word_end * np.uint8(WORD_END) | token_end * np.uint8(TOKEN_END)
         labels |= sentence_end * np.uint8(SENTENCE_END)
         labels |= (token_end & (expands > 0)) * np.uint8(EXPANDS)
-        labels[_is_gap(codes)] = 0
+        labels[is_white_space(codes)] = 0
         return labels
 
 
-def label_by_space(pieces: Iterable[Piece]) -> Iterator[Labelled]:
+def label_by_space(stream: Iterable[Symbols]) -> Iterator[Labelled]:
     """Label symbols without a network: white space ends tokens, a line end sentences."""
     codes, offsets = np.zeros(0, np.uint32), np.zeros(0, np.int64)
-    for piece, final in _marking_last(pieces):
-        codes = np.concatenate([codes, piece.codes])
-        offsets = np.concatenate([offsets, piece.offsets])
-        n = len(codes) if final else max(0, len(codes) - 1)
-        following = np.append(codes[1 : n + 1], np.uint32(PARAGRAPH))[:n]
-        before_break = (following == LINE) | (following == PARAGRAPH)
-        labels = _is_gap(following) * np.uint8(TOKEN_END) | before_break * np.uint8(SENTENCE_END)
-        labels[_is_gap(codes[:n])] = 0
-        yield Labelled(codes[:n], offsets[:n], labels)
-        codes, offsets = codes[n:], offsets[n:]
+    for symbols in stream:
+        codes = np.concatenate([codes, symbols.codes])
+        offsets = np.concatenate([offsets, symbols.offsets])
+        following = codes[1:]
+        ends_line = (following == LINE) | (following == PARAGRAPH)
+        labels = is_white_space(following) * np.uint8(TOKEN_END)
+        labels |= ends_line * np.uint8(SENTENCE_END)
+        labels[is_white_space(codes[:-1])] = 0
+        yield Labelled(codes[:-1], offsets[:-1], labels)
+        codes, offsets = codes[-1:], offsets[-1:]
+    yield Labelled(codes, offsets, np.zeros(len(codes), np.uint8))
 
 
-def _joined(codes: Codes) -> Flags:
-    """Say which characters belong to the one before; most text has few that might."""
-    joined = np.zeros(len(codes), np.bool_)
-    high = np.flatnonzero(codes >= _FIRST_MARK)
-    joined[high] = joins_back(codes[high], class_ids(codes[high]))
-    return joined
+def is_white_space(codes: Codes) -> Flags:
+    """Tell which symbols are white space."""
+    flags: Flags = (codes == SPACE) | (codes == LINE) | (codes == PARAGRAPH)
+    return flags
 
 
-def _is_gap(codes: Codes) -> Flags:
-    found: Flags = (codes == SPACE) | (codes == LINE) | (codes == PARAGRAPH)
-    return found
+def joins_previous(codes: Codes) -> Flags:
+    """Tell which characters belong to the one before: marks, and Hangul vowels and finals.
 
-
-def _marking_last(pieces: Iterable[Piece]) -> Iterator[tuple[Piece, bool]]:
-    """Give each piece, then an empty one that is marked as the last."""
-    for piece in pieces:
-        yield piece, False
-    yield Piece(np.zeros(0, np.uint32), np.zeros(0, np.int64)), True
+    A cut before one of them would leave two forms that are in normal form C by themselves but not
+    when joined.
+    """
+    joins = np.zeros(len(codes), np.bool_)
+    high = np.flatnonzero(codes >= _FIRST_MARK)  # few or none in most text
+    if len(high):
+        joins[high] = np.isin(class_ids(codes[high]), _MARKS)
+        for first, last in _JAMO:
+            joins |= (codes >= first) & (codes <= last)
+    return joins

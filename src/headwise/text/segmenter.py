@@ -4,13 +4,14 @@
     for sentence in segmenter.segment(["Kids love candy. ", "So do I."]):
         print(sentence.conllu, end="")
 
-Text comes in chunks of any size and is never held whole. `segment` finds sentences and words;
-`read_lines` takes each line for a sentence and finds words; `read_tokens` takes each line for a
-sentence and white space between words as it stands.
+Text passes through three stages: symbols (`symbols`), labels (`scan`), sentences (`assemble`). It
+comes in chunks of any size and is never held in memory as a whole. `segment` finds sentences and
+words; `read_lines` takes each line as a sentence and finds words; `read_tokens` also takes the
+words as they are, separated by white space.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated
 
 import msgspec
@@ -20,73 +21,111 @@ from msgspec import Meta
 from headwise.errors import ModelError
 from headwise.model.bundle import DAMAGED, Bundle
 from headwise.model.graph import ORT_ERRORS, open_graph
+from headwise.settings.choices import Input
 from headwise.text.assemble import assemble
-from headwise.text.characters import MAX_CHARACTERS, PAD, Ids, make_alphabet
 from headwise.text.expand import MAX_KEY, Expansions, Words
-from headwise.text.scan import Scanner, Scores, label_by_space
-from headwise.text.stream import read_symbols
+from headwise.text.scan import (
+    FIRST_CHARACTER,
+    MAX_ALPHABET,
+    N_SCORES,
+    PADDING,
+    BoundaryScores,
+    CharacterIds,
+    CharacterScorer,
+    Scanner,
+    label_by_space,
+    make_alphabet,
+)
+from headwise.text.symbols import read_symbols
 from headwise.treebank.sentence import Sentence
 
-GRAPH = "segment.onnx"
-SETTINGS = "segment.json"
+SEGMENTER_GRAPH = "segment.onnx"
+SEGMENTER_SETTINGS = "segment.json"
 NO_SEGMENTER = "this model cannot find words in raw text: it was trained without a segmenter"
-SEGMENT_HINT = "give it CoNLL-U, or one sentence a line with spaces between words (--input tokens)"
-N_SCORES = 5
-SPACES = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-"""What no form may hold."""
+SEGMENT_HINT = "use CoNLL-U, or one sentence per line with spaces between words (--input tokens)"
+_NOT_IN_FORMS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class SegmentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """`segment.json`: what the network was trained with and what belongs to it."""
+    """`segment.json`: the settings that belong to the network."""
 
-    characters: Annotated[str, Meta(max_length=MAX_CHARACTERS)]
-    """The characters that have ids of their own, in order."""
+    characters: Annotated[str, Meta(max_length=MAX_ALPHABET)]
+    """The characters that have ids, in order."""
     reach: Annotated[int, Meta(ge=1, le=4_096)]
     """How many characters on either side a score depends on."""
     spaces_inside: bool
-    """Whether words may have a space inside; if not, white space always ends a token."""
+    """Whether words may contain spaces; if not, white space always ends a token."""
     expansions: Expansions
 
 
 class Segmenter:
-    """A network that cuts text into sentences and words; safe to use from several threads."""
+    """A network that cuts text into sentences and words; threads may share it."""
 
     def __init__(self, graph: bytes, settings: bytes, where: str = "<memory>") -> None:
         """Load `segment.onnx` and `segment.json` from their bytes; `where` is for messages."""
-        self.settings = _read_settings(settings, f"{where}/{SETTINGS}")
-        alphabet = make_alphabet(self.settings.characters)
-        network = _Graph(graph, f"{where}/{GRAPH}")
-        reach = self.settings.reach
-        network.check(np.array([PAD] * (2 * reach) + [alphabet.size - 1], np.int32))
-        self._scanner = Scanner(network, alphabet, reach, self.settings.spaces_inside)
+        self.settings = _read_settings(settings, f"{where}/{SEGMENTER_SETTINGS}")
+        self._scanner = Scanner(
+            _open_network(graph, f"{where}/{SEGMENTER_GRAPH}", self.settings),
+            make_alphabet(self.settings.characters),
+            self.settings.reach,
+            self.settings.spaces_inside,
+        )
 
-    def segment(self, chunks: str | Iterable[str]) -> Iterator[Sentence]:
+    def segment(self, text: str | Iterable[str]) -> Iterator[Sentence]:
         """Find sentences, tokens and words in running text."""
-        symbols = read_symbols(_as_chunks(chunks))
+        symbols = read_symbols(text)
         return assemble(self._scanner.label(symbols), self.settings.expansions)
 
-    def read_lines(self, chunks: str | Iterable[str], source: str = "<text>") -> Iterator[Sentence]:
-        """Find tokens and words in lines that are a sentence each; blank lines end paragraphs."""
-        lines = read_symbols(_as_chunks(chunks), by_line=True)
-        parts = self._scanner.label(lines, by_line=True)
-        return assemble(parts, self.settings.expansions, cut=False, source=source)
+    def read_lines(self, text: str | Iterable[str], source: str = "<text>") -> Iterator[Sentence]:
+        """Find tokens and words in lines of one sentence each; a blank line ends a paragraph."""
+        symbols = read_symbols(text, by_line=True)
+        labelled = self._scanner.label(symbols, by_line=True)
+        return assemble(labelled, self.settings.expansions, by_line=True, source=source)
 
 
-def read_tokens(chunks: str | Iterable[str], source: str = "<text>") -> Iterator[Sentence]:
-    """Read one sentence a line, its words separated by white space; no network is needed."""
-    lines = read_symbols(_as_chunks(chunks), by_line=True)
-    return assemble(label_by_space(lines), Expansions(), cut=False, source=source)
+def read_tokens(text: str | Iterable[str], source: str = "<text>") -> Iterator[Sentence]:
+    """Read one sentence per line, its words separated by white space; no network is needed."""
+    labelled = label_by_space(read_symbols(text, by_line=True))
+    return assemble(labelled, Expansions(), by_line=True, source=source)
+
+
+def read_text(
+    text: str | Iterable[str], form: Input, segmenter: Segmenter | None, source: str = "<text>"
+) -> Iterator[Sentence]:
+    """Read `text`, `lines` or `tokens`; only `tokens` works without a segmenter."""
+    if form == "tokens":
+        yield from read_tokens(text, source)
+    elif segmenter is None:
+        raise ModelError(NO_SEGMENTER, SEGMENT_HINT)
+    elif form == "lines":
+        yield from segmenter.read_lines(text, source)
+    else:
+        yield from segmenter.segment(text)
+
+
+def why_no_text(reads: Sequence[str]) -> ModelError | None:
+    """Return the error for parsing text with a model that reads these columns, if any."""
+    if not reads:
+        return None
+    return ModelError(
+        f"this model reads {name_columns(reads)}, and text has no tags",
+        "use CoNLL-U with tags, or a model that needs none (headwise info MODEL)",
+    )
+
+
+def name_columns(reads: Sequence[str]) -> str:
+    """Name columns of the input in a message."""
+    names = ", ".join(column.upper() for column in reads)
+    return f"the column{'s' if len(reads) > 1 else ''} {names}"
 
 
 def load_segmenter(bundle: Bundle) -> Segmenter | None:
-    """Load the segmenter of a model folder, None if it has none."""
-    if GRAPH not in bundle.manifest.files:
+    """Load the segmenter of a model folder, or None if it has none."""
+    if SEGMENTER_GRAPH not in bundle.manifest.files:
         return None
-    return Segmenter(bundle.read(GRAPH), bundle.read(SETTINGS), str(bundle.path))
-
-
-def _as_chunks(chunks: str | Iterable[str]) -> Iterable[str]:
-    return [chunks] if isinstance(chunks, str) else chunks
+    return Segmenter(
+        bundle.read(SEGMENTER_GRAPH), bundle.read(SEGMENTER_SETTINGS), str(bundle.path)
+    )
 
 
 def _read_settings(data: bytes, where: str) -> SegmentSettings:
@@ -103,38 +142,35 @@ def _read_settings(data: bytes, where: str) -> SegmentSettings:
         (expansions.beginnings, -1),
     ):
         for key, words in rules.items():
-            if not _is_sound(key, words, may_be_empty):
-                raise ModelError(f"{where}: '{key[:40]}' has no sound expansion", DAMAGED)
+            if not _is_valid(key, words, may_be_empty):
+                raise ModelError(f"{where}: the expansion of '{key[:40]}' is not valid", DAMAGED)
     return settings
 
 
-def _is_sound(key: str, words: Words, may_be_empty: int | None) -> bool:
-    """Check that an expansion can be written; of a rule, one word may lie in the token alone."""
+def _is_valid(key: str, words: Words, may_be_empty: int | None) -> bool:
+    """Check that an expansion can be written; the token adds letters to one word of a rule."""
     if not 1 <= len(key) <= MAX_KEY or len(words) < 2:
         return False
-    given = [key, *words]
+    required = [key, *words]
     if may_be_empty is not None:
-        given.remove(words[may_be_empty])
-    return all(given) and not any(SPACES.search(value) for value in (key, *words))
+        required.remove(words[may_be_empty])
+    return all(required) and not any(_NOT_IN_FORMS.search(value) for value in (key, *words))
 
 
-class _Graph:
-    """The network on ONNX Runtime, on one thread."""
+def _open_network(data: bytes, where: str, settings: SegmentSettings) -> CharacterScorer:
+    """Open the graph on one thread and check that it fits its settings."""
+    session = open_graph(data, where, keeps_memory=True)  # windows have a fixed size
 
-    def __init__(self, data: bytes, where: str) -> None:
-        self._where = where
-        self._session = open_graph(data, where, keeps_memory=True)  # windows have a fixed size
-
-    def check(self, ids: Ids) -> None:
-        """Try one character, the last of the alphabet: the graph must have room for it."""
-        try:
-            fits = self(ids).shape == (1, N_SCORES)
-        except (ValueError, *ORT_ERRORS):
-            fits = False
-        if not fits:
-            raise ModelError(f"{self._where}: the graph does not fit its settings", DAMAGED)
-
-    def __call__(self, ids: Ids) -> Scores:
-        """Score ids [T + 2 reach]: [T, 5]."""
-        scores: Scores = self._session.run(None, {"ids": ids})[0]
+    def score(ids: CharacterIds) -> BoundaryScores:
+        scores: BoundaryScores = session.run(None, {"ids": ids})[0]
         return scores
+
+    last_id = FIRST_CHARACTER + len(settings.characters) - 1
+    try:
+        scores = score(np.array([PADDING] * (2 * settings.reach) + [last_id], np.int32))
+        fits = scores.shape == (1, N_SCORES)
+    except (ValueError, *ORT_ERRORS):
+        fits = False
+    if not fits:
+        raise ModelError(f"{where}: the graph does not fit its settings", DAMAGED)
+    return score

@@ -3,7 +3,7 @@
 import numpy as np
 
 from headwise.learn.segment.batches import IGNORED, hide_characters, make_batches
-from headwise.text.characters import FIRST_CHARACTER, make_alphabet
+from headwise.text.scan import FIRST_CHARACTER, make_alphabet
 
 
 def test_batches_hold_every_character_once() -> None:

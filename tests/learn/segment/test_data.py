@@ -23,7 +23,7 @@ from headwise.learn.segment.data import (
     paragraph_starts,
     with_marks_attached,
 )
-from headwise.text.characters import to_text
+from headwise.text.symbols import to_text
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 DO = Token("do", ("de", "o"), True)

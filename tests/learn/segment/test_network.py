@@ -4,7 +4,7 @@ import torch
 
 from headwise.learn.segment.network import SegmentNetwork
 from headwise.settings.training import SegmentConfig
-from headwise.text.characters import make_alphabet
+from headwise.text.scan import make_alphabet
 
 
 def test_network_sees_as_far_as_it_says() -> None:

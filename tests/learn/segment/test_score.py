@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from headwise.learn.segment.score import SegmentScores, score_labels
-from headwise.text.characters import to_codes
 from headwise.text.expand import Expansions
+from headwise.text.symbols import to_codes
 
 
 def test_scores_by_hand() -> None:

@@ -16,8 +16,8 @@ from headwise.learn.segment.train import (
     train_segmenter,
 )
 from headwise.settings.training import SegmentConfig
-from headwise.text.characters import to_codes
-from headwise.text.segmenter import GRAPH, SETTINGS, Segmenter
+from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS, Segmenter
+from headwise.text.symbols import to_codes
 
 CPU = torch.device("cpu")
 SMALL = SegmentConfig(
@@ -58,7 +58,7 @@ def test_files_do_what_the_network_does(
     best = reports[-1].best
     files = export_segmenter(best)
     assert sum(map(len, files.values())) < 1_000_000
-    segmenter = Segmenter(files[GRAPH], files[SETTINGS])
+    segmenter = Segmenter(files[SEGMENTER_GRAPH], files[SEGMENTER_SETTINGS])
     scanner = best.scanner()
     ids = best.alphabet.ids(to_codes("Don't go there. It's John's, I think!" * 9))
     scores = segmenter._scanner.network(ids)

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.learn.segment.data import TOKEN_END, GoldText
-from headwise.text.characters import FIRST_CHARACTER, PAD, Alphabet, Ids
-from headwise.text.scan import Scanner
-from headwise.text.stream import PARAGRAPH, SPACE
+from headwise.text.scan import FIRST_CHARACTER, PADDING, Alphabet, Scanner
+from headwise.text.scan import CharacterIds as Ids
+from headwise.text.symbols import PARAGRAPH, SPACE
 
 IGNORED = -1
 Targets = NDArray[np.int64]
@@ -57,7 +57,7 @@ def make_batches(
     shift = int(random.integers(width))
     n = -(-(shift + len(ids)) // width)
     after = n * width - shift - len(ids)
-    ids = np.pad(ids, (reach + shift, after + reach), constant_values=PAD)
+    ids = np.pad(ids, (reach + shift, after + reach), constant_values=PADDING)
     targets = np.pad(targets, ((shift, after), (0, 0)), constant_values=IGNORED)
     order = random.permutation(n)
     for first in range(0, n, n_rows):
@@ -70,7 +70,7 @@ def make_batches(
 
 def spread_text(text: GoldText, scanner: Scanner) -> tuple[Ids, Targets]:
     """Spread symbols and targets out as the runtime does, padding ignored."""
-    ids, is_first = scanner.spread(text.codes)
+    ids, is_first = scanner.to_ids(text.codes)
     targets = np.full((len(ids), 3), IGNORED, np.int64)
     targets[is_first] = make_targets(text)
     return ids, targets

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.text.characters import Codes, to_codes
 from headwise.text.scan import EXPANDS, SENTENCE_END
 from headwise.text.scan import TOKEN_END as TOKEN_BIT
 from headwise.text.scan import WORD_END as WORD_BIT
-from headwise.text.stream import PARAGRAPH, SPACE
+from headwise.text.symbols import PARAGRAPH, SPACE, Codes, to_codes
 from headwise.treebank.sentence import Sentence
 
 INSIDE, WORD_END, TOKEN_END = 0, 1, 2

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from itertools import takewhile
 
 from headwise.learn.segment.data import GoldSentence
-from headwise.text.expand import MAX_KEY, Expansions, Words, in_case_of, longest
+from headwise.text.expand import MAX_KEY, Expansions, Words, first_key, match_case
 
 CONTEXT = 3
 """Letters of the shared part that a rule may ask for."""
@@ -32,7 +32,7 @@ def learn_expansions(sentences: Iterable[GoldSentence]) -> Expansions:
     whole = _most_frequent(lower)
     as_seen = _most_frequent(exact)
     for form in sorted(as_seen, key=lambda form: form != form.lower()):
-        if in_case_of(form, whole[form.lower()]) != as_seen[form]:
+        if match_case(form, whole[form.lower()]) != as_seen[form]:
             whole[form] = as_seen[form]
     seen = [(form, words) for form, counts in sorted(lower.items()) for words in counts]
     return Expansions(whole, _rules(seen), _beginnings(seen))
@@ -59,7 +59,7 @@ def _rules(seen: Iterable[tuple[str, Words]]) -> dict[str, Words]:
 
 def _follows(key: str, words: Words, rules: Mapping[str, Words]) -> bool:
     """Say whether a shorter ending does the same already."""
-    shorter = longest(rules, [key[i:] for i in range(1, len(key))])
+    shorter = first_key(rules, [key[i:] for i in range(1, len(key))])
     if not shorter:
         return False
     first, *rest = rules[shorter]

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from headwise.settings.training import SegmentConfig
-from headwise.text.characters import Alphabet
+from headwise.text.scan import Alphabet
 
 N_OUTPUTS = 5
 """Scores for INSIDE, WORD_END and TOKEN_END; then for the end of a sentence; for an expansion."""

@@ -12,10 +12,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.text.characters import Codes, to_text
 from headwise.text.expand import Expansions, Words
 from headwise.text.scan import EXPANDS, SENTENCE_END, TOKEN_END, WORD_END, Labels
-from headwise.text.stream import PARAGRAPH, SPACE
+from headwise.text.symbols import PARAGRAPH, SPACE, Codes, to_text
 
 Item = tuple[int, int, int, str]
 

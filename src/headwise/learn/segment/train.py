@@ -46,11 +46,10 @@ from headwise.learn.segment.expand import learn_expansions
 from headwise.learn.segment.network import SegmentNetwork
 from headwise.learn.segment.score import SegmentScores, score_labels
 from headwise.settings.training import SegmentConfig
-from headwise.text.characters import Alphabet, Ids, make_alphabet
 from headwise.text.expand import Expansions
-from headwise.text.scan import Scanner, Scores
-from headwise.text.segmenter import GRAPH, SETTINGS, SegmentSettings
-from headwise.text.stream import Piece
+from headwise.text.scan import Alphabet, BoundaryScores, CharacterIds, Scanner, make_alphabet
+from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS, SegmentSettings
+from headwise.text.symbols import Symbols
 from headwise.treebank.sentence import Sentence
 
 WARM_UP = 100
@@ -94,11 +93,11 @@ class _AsScores:
 
     network: SegmentNetwork
 
-    def __call__(self, ids: Ids) -> Scores:
+    def __call__(self, ids: CharacterIds) -> BoundaryScores:
         device = self.network.last.weight.device
         with torch.no_grad():
             scores = self.network(torch.from_numpy(ids).to(device))
-        result: Scores = scores.cpu().numpy()
+        result: BoundaryScores = scores.cpu().numpy()
         return result
 
 
@@ -253,7 +252,7 @@ def evaluate_segmenter(
     """Cut the text of gold sentences and score it; blank lines stand where paragraphs begin."""
     encoded = [encode_sentence(sentence) for sentence in sentences]
     text = gold_text(encoded, paragraph_starts(encoded, has_paragraphs(sentences)))
-    piece = Piece(text.codes, np.arange(len(text.codes), dtype=np.int64))
+    piece = Symbols(text.codes, np.arange(len(text.codes), dtype=np.int64))
     labels = np.concatenate([part.labels for part in trained.scanner().label([piece])])
     gold, gold_words = gold_labels(text, sentences)
     return score_labels(text.codes, gold, gold_words, labels, trained.expansions)
@@ -290,4 +289,4 @@ def export_segmenter(trained: TrainedSegmenter) -> dict[str, bytes]:
         spaces_inside=trained.spaces_inside,
         expansions=trained.expansions,
     )
-    return {GRAPH: graph, SETTINGS: msgspec.json.encode(settings)}
+    return {SEGMENTER_GRAPH: graph, SEGMENTER_SETTINGS: msgspec.json.encode(settings)}
