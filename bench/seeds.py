@@ -17,13 +17,13 @@ from pathlib import Path
 import msgspec
 
 import headwise
+from bench.accuracy.measure import torch_device
 from bench.jobs import SECONDS, Failed, Job, Step, run_jobs
 from bench.paper.figures import summarise
 from bench.paper.report import markdown_table
 from bench.paper.tables import Cell, Table
 from headwise.evaluate.scores import score
 from headwise.files import whole_file
-from headwise.model.bundle import load_bundle
 from headwise.settings.recipe import Recipe
 
 Row = dict[str, str | float]
@@ -59,15 +59,13 @@ def job_of(config: Path, seed: int, given: argparse.Namespace) -> Job:
 
 def measure(folder: Path, test: Path, device: str) -> list[Row]:
     """Parse test with one model in every way, and score it."""
-    from headwise.learn.scorer import load_torch_parser
-
     gold = [sentence for sentence in headwise.read_sentences(test) if len(sentence)]
     own = msgspec.json.decode((folder / "recipe.json").read_bytes(), type=Recipe).decode
     rows: list[Row] = []
     for runtime, decoder, precision in SYSTEMS:
         decode = msgspec.structs.replace(own, decoder=decoder)
         if runtime == "torch":
-            parser = load_torch_parser(load_bundle(folder / "model"), device, decode)
+            parser = headwise.load(folder, device=torch_device(device), decode=decode)
         else:
             parser = headwise.load(folder, precision=precision, decode=decode)  # type: ignore[arg-type]
         parses = parser.parse(gold)

@@ -18,8 +18,8 @@ from statistics import median
 import headwise
 from headwise.cli.output import screen_of
 from headwise.cli.share import Job, parse_in_processes
-from headwise.runtime.batches import BatchScorer
 from headwise.runtime.parser import Parser
+from headwise.runtime.scorer import BatchScorer
 from headwise.text.read import open_any
 from headwise.treebank.conllu import as_bytes
 

@@ -8,22 +8,22 @@ import pytest
 import headwise
 from headwise.errors import ConfigError
 from headwise.learn.scorer import TorchScorer
-from headwise.loading import load_on
+from headwise.loading import load_parser
 from headwise.model.bundle import find_model, load_bundle
-from headwise.runtime.batches import BatchScorer
-from headwise.runtime.scorer import OnnxScorer
+from headwise.runtime.scorer import BatchScorer
 from headwise.settings.decoding import DecodeConfig
 
 
 def test_the_cpu_needs_nothing_else() -> None:
-    parser = load_on("cpu", load_bundle(find_model("en")), keep_tags=True)
-    assert isinstance(parser.scorer, OnnxScorer | BatchScorer)
-    assert parser.keep_tags
+    parser = load_parser([load_bundle(find_model("en"))], keep_tags=True)
+    assert isinstance(parser.scorer, BatchScorer)
+    assert parser.settings.keep_tags
 
 
 def test_other_devices_are_those_of_torch(tiny_run: Path) -> None:
-    parser = load_on("cpu:0", load_bundle(tiny_run / "model"))
+    parser = headwise.load(tiny_run, device="cpu:0")
     assert isinstance(parser.scorer, TorchScorer)
+    assert parser.settings.look_ahead == 1  # it sorts its chunks by itself
 
 
 def test_values_that_cannot_be_are_refused() -> None:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import headwise
 from headwise.evaluate.scores import score
-from headwise.model.bundle import MANIFEST, MODELS_FOLDER, load_bundle, named_models
-from headwise.runtime.parser import DEFAULT_MODEL
+from headwise.model.bundle import DEFAULT_MODEL, MANIFEST, MODELS_FOLDER, load_bundle, named_models
 
 SAMPLE = Path(__file__).parent / "fixtures" / "ewt-dev-100.conllu"
 GIBIBYTE = 2**30

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
-from bench.accuracy.measure import DECODE, score_file
-from headwise.learn.scorer import load_torch_parser
-from headwise.model.bundle import find_model, load_bundle
-from headwise.runtime.parser import Parser, join_parsers
-from headwise.runtime.scorer import FloatArray, Scorer, Selection
-from headwise.vocabulary.encode import Encoded, IntArray
+import headwise
+from bench.accuracy.measure import DECODE, score_file, torch_device
+from headwise.arrays import FloatArray, IntArray
+from headwise.runtime.ensemble import as_one
+from headwise.runtime.parser import Parser
+from headwise.runtime.scorer import Scorer, Selection
+from headwise.treebank.sentence import Sentence
 
 
 class Remembering:
@@ -24,37 +25,33 @@ class Remembering:
 
     def __init__(self, scorer: Scorer) -> None:
         """Begin with nothing."""
+        self.vocab = scorer.vocab
         self._scorer = scorer
-        self._known: dict[bytes, Selection] = {}
+        self._selections: dict[Sentence, Selection] = {}
 
-    def select(self, sentences: Sequence[Encoded]) -> list[Selection]:
+    def in_treebank(self, name: str) -> Scorer:
+        """Keep the same sentences: one treebank is compared at a time."""
+        self._scorer = self._scorer.in_treebank(name)
+        return self
+
+    def select(self, sentences: Sequence[Sentence]) -> list[Selection]:
         """Give each word of each sentence its distribution over heads."""
-        keys = list(map(key_of, sentences))
-        new = {key: s for key, s in zip(keys, sentences, strict=True) if key not in self._known}
-        self._known |= zip(new, self._scorer.select(list(new.values())), strict=True)
-        return [self._known[key] for key in keys]
+        new = [sentence for sentence in sentences if sentence not in self._selections]
+        self._selections |= zip(new, self._scorer.select(new), strict=True)
+        return [self._selections[sentence] for sentence in sentences]
 
     def label(self, selections: Sequence[Selection], heads: Sequence[IntArray]) -> list[FloatArray]:
         """Give each arc its distribution over labels."""
         return self._scorer.label(selections, heads)
 
 
-def key_of(sentence: Encoded) -> bytes:
-    """Give all that a model reads of a sentence as bytes."""
-    arrays = [
-        *sentence.ids.by_name().values(),
-        *((sentence.windows.ids, sentence.windows.reads) if sentence.windows else ()),
-    ]
-    return b"|".join(array.tobytes() for array in arrays)
-
-
 def compare(parsers: dict[str, Parser], dev: Path, size: int) -> list[tuple[float, float, str]]:
     """Score each choice: LAS, UAS and the names, best first."""
-    for parser in parsers.values():
-        parser.scorer = Remembering(parser.scorer)
+    scorers = {name: Remembering(parser.scorer) for name, parser in parsers.items()}
     found = []
     for names in combinations(parsers, size):
-        scores = score_file(join_parsers([parsers[name] for name in names]), dev, 1)
+        scorer = as_one([scorers[name] for name in names])
+        scores = score_file(Parser(scorer, None, parsers[names[0]].settings), dev, 1)
         found.append((scores.las, scores.uas, " ".join(names)))
     return sorted(found, reverse=True)
 
@@ -70,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.add_argument("--device", default="cpu")
     given = options.parse_args(arguments)
     parsers = {
-        Path(model).name: load_torch_parser(load_bundle(find_model(model)), given.device, DECODE)
+        Path(model).name: headwise.load(model, device=torch_device(given.device), decode=DECODE)
         for model in given.models
     }
     for las, uas, names in compare(parsers, given.dev, given.size):

@@ -5,7 +5,6 @@
 Gold words, every word counts, labels in full, one root; trees are repaired by Chu-Liu-Edmonds.
 """
 
-import copy
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,10 +15,8 @@ from bench.accuracy.results import PartScores, Scores
 from bench.paper.results import write_json
 from headwise import DecodeConfig, Sentence
 from headwise.evaluate.scores import score
-from headwise.learn.data.treebanks import in_treebank
-from headwise.learn.scorer import load_torch_parser
 from headwise.model.bundle import WEIGHTS, Bundle, find_model, load_bundle
-from headwise.runtime.parser import Parser, join_parsers
+from headwise.runtime.parser import Parser
 
 DECODE = DecodeConfig(decoder="mst", single_root=True)
 N_DECIMALS = 4
@@ -38,8 +35,8 @@ def score_file(parser: Parser, path: Path, threads: int) -> PartScores:
 
     A model that tells treebanks apart and knows that of the file reads it as such.
     """
-    parser = copy.copy(parser)
-    parser.vocab = in_treebank(parser.vocab, path.resolve().parent.name)
+    scorer = parser.scorer.in_treebank(path.resolve().parent.name)
+    parser = Parser(scorer, parser.segmenter, parser.settings)
     gold = [sentence for sentence in headwise.read_sentences(path) if len(sentence)]
     parsed = [one for one, _ in parser.annotate(gold, threads) if isinstance(one, Sentence)]
     found = score(gold, parsed)
@@ -50,9 +47,14 @@ def score_file(parser: Parser, path: Path, threads: int) -> PartScores:
     )
 
 
+def torch_device(name: str) -> str:
+    """Name a device for PyTorch; by `cpu` alone, headwise means ONNX Runtime."""
+    return "cpu:0" if name == "cpu" else name
+
+
 def measure(files: dict[str, Path], models: Sequence[Bundle], device: str, threads: int) -> Scores:
     """Measure one model, or several as an ensemble."""
-    heavy = join_parsers([load_torch_parser(one, device, DECODE) for one in models])
+    heavy = headwise.load(models, device=torch_device(device), decode=DECODE)
     light = headwise.load(models, precision="int8", decode=DECODE)
     machine = models[0].manifest.provenance.get("machine", "unknown")
     return Scores(

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import headwise
-from headwise.runtime import batches
 from headwise.runtime import parser as parsing
+from headwise.runtime import scorer as scoring
 from headwise.runtime.parser import Parser
 from headwise.settings.choices import Input
 from headwise.text.read import read_any
@@ -95,12 +95,12 @@ def _parse(parser: Parser, data: bytes, what: Input, watch: Stopwatch) -> int:
         watch.wrap(parser.scorer, "label", "label"),
         watch.wrap(Sentence, "with_parse", "write"),
     ]
-    if isinstance(parser.scorer, batches.BatchScorer):
+    if isinstance(parser.scorer, scoring.BatchScorer):
         undo += [
             watch.wrap(parser.scorer._table, "look_up", "look up"),
             watch.wrap(parser.scorer._represent, "run", "represent"),
-            watch.wrap(batches, "exponentials", "select"),
-            watch.wrap(batches, "head_log_probs", "select"),
+            watch.wrap(scoring, "exponentials", "select"),
+            watch.wrap(scoring, "head_log_probs", "select"),
         ]
     n_words, out = 0, io.BytesIO()
     try:

@@ -10,15 +10,14 @@ The packages, bottom to top, are in `docs/architecture.md`.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from headwise.errors import ConfigError, DataError, HeadwiseError, ModelError
-from headwise.runtime.stretches import MEMORY_BUDGET, SMALLEST_BUDGET
 from headwise.settings.decoding import DecodeConfig
+from headwise.settings.parsing import MEMORY_BUDGET, SMALLEST_MEMORY_BUDGET
 from headwise.settings.recipe import convert as _as_struct
 from headwise.treebank.conllu import Malformed, read_conllu, read_sentences, write_conllu
 from headwise.treebank.sentence import Parse, Sentence, Word, sentence_from_words
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from headwise.model.bundle import Bundle
     from headwise.render.picture import Picture
     from headwise.runtime.parser import Parser
-    from headwise.runtime.scorer import Precision
+    from headwise.settings.choices import Precision
 
     Model = str | Path | Bundle
 
@@ -73,24 +72,26 @@ def load(
     A model that was trained on several treebanks parses as in its main one, or as in `treebank`.
     A sentence that would take more than `memory_budget` bytes is parsed in stretches.
     """
-    from headwise.loading import load_on
+    from headwise.loading import load_parser
     from headwise.model.bundle import Bundle, find_model, load_bundle
-    from headwise.runtime.parser import join_parsers
 
-    if memory_budget < SMALLEST_BUDGET:
-        hint = f"{SMALLEST_BUDGET:,} bytes or more"
+    if memory_budget < SMALLEST_MEMORY_BUDGET:
+        hint = f"{SMALLEST_MEMORY_BUDGET:,} bytes or more"
         raise ConfigError(f"memory_budget is {memory_budget:,}", hint)
     if decode is not None:
         _as_struct(msgspec.to_builtins(decode), DecodeConfig, "decode")
     models = [model] if isinstance(model, str | Path | Bundle) else list(model)
     if not models:
         raise ConfigError("no model is given", "headwise.load() loads the English one")
-    found = [m if isinstance(m, Bundle) else load_bundle(find_model(str(m))) for m in models]
-    if treebank:
-        found = [replace(bundle, vocab=bundle.vocab.as_in(treebank)) for bundle in found]
-    parser = join_parsers([load_on(device, one, precision, decode, keep_tags) for one in found])
-    parser.memory_budget = memory_budget
-    return parser
+    return load_parser(
+        [m if isinstance(m, Bundle) else load_bundle(find_model(str(m))) for m in models],
+        device=device,
+        precision=precision,
+        decode=decode,
+        keep_tags=keep_tags,
+        treebank=treebank,
+        memory_budget=memory_budget,
+    )
 
 
 def show(

@@ -1,27 +1,54 @@
-"""A model folder as a parser, on the CPU or, where PyTorch is, on a device of its."""
+"""Load a parser by the names or folders of its models, on ONNX Runtime or on a PyTorch device."""
+
+from collections.abc import Sequence
+from dataclasses import replace
 
 from headwise.errors import ConfigError, install
 from headwise.model.bundle import Bundle
-from headwise.runtime.parser import Parser, load_parser
-from headwise.runtime.scorer import Precision
+from headwise.runtime.ensemble import as_one
+from headwise.runtime.parser import Parser
+from headwise.runtime.scorer import Scorer, load_scorer
+from headwise.settings.choices import Precision
 from headwise.settings.decoding import DecodeConfig
+from headwise.settings.parsing import GPU_CHUNK_SIZE, MEMORY_BUDGET, ParserSettings
+from headwise.text.segmenter import load_segmenter
 
 
-def load_on(
-    device: str,
-    bundle: Bundle,
+def load_parser(
+    bundles: Sequence[Bundle],
+    *,
+    device: str = "cpu",
     precision: Precision = "int8",
     decode: DecodeConfig | None = None,
     keep_tags: bool = False,
+    treebank: str = "",
+    memory_budget: int = MEMORY_BUDGET,
 ) -> Parser:
-    """Load a parser for `cpu` (ONNX Runtime, in `precision`) or for `cuda` (PyTorch, float32)."""
+    """Load a parser from model folders; several are an ensemble.
+
+    The first gives the segmenter and, unless `decode` overrides it, the way to make trees.
+    """
+    if treebank:
+        bundles = [replace(bundle, vocab=bundle.vocab.as_in(treebank)) for bundle in bundles]
+    scorers = [_load_scorer(bundle, device, precision) for bundle in bundles]
+    settings = ParserSettings(
+        decode=decode or bundles[0].manifest.decode,
+        keep_tags=keep_tags,
+        memory_budget=memory_budget,
+        **({} if device == "cpu" else {"chunk_size": GPU_CHUNK_SIZE, "look_ahead": 1}),
+    )
+    return Parser(as_one(scorers), load_segmenter(bundles[0]), settings)
+
+
+def _load_scorer(bundle: Bundle, device: str, precision: Precision) -> Scorer:
+    """Load a scorer for `cpu` (ONNX Runtime, in `precision`) or `cuda` (PyTorch, float32)."""
     if device == "cpu":
-        return load_parser(bundle, precision, decode, keep_tags)
+        return load_scorer(bundle, precision)
     try:
-        from headwise.learn.scorer import load_torch_parser
+        from headwise.learn.scorer import load_torch_scorer
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"device {device} needs {error.name}, which is not installed",
             install("train"),
         ) from error
-    return load_torch_parser(bundle, device, decode, keep_tags)
+    return load_torch_scorer(bundle, device)

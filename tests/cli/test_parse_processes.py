@@ -4,8 +4,6 @@ import gzip
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -13,12 +11,7 @@ import pytest
 import headwise
 from headwise.cli.output import screen_of
 from headwise.cli.share import (
-    CHUNK_BYTES,
-    LARGEST,
-    SHARES,
-    SMALLEST,
     Job,
-    _chunks,
     parse_in_processes,
 )
 from headwise.text.read import open_any
@@ -142,33 +135,6 @@ def test_a_malformed_sentence_ends_what_came_before(many: Path, tmp_path: Path) 
     assert one.stderr == three.stderr != b""
     assert one.stdout == three.stdout
     assert one.stdout.count(b"\n\n") == many.read_bytes().count(b"\n\n")
-
-
-def test_chunks_are_shares_of_what_is_left() -> None:
-    blocks = [(i, b"x" * 100) for i in range(3_000)]
-    chunks = list(_chunks(iter(blocks), 2))
-    sizes = [len(chunk.data) // 100 for chunk in chunks]
-    assert sum(sizes) == 3_000
-    assert sizes[0] == sizes[-2] == SMALLEST
-    assert max(sizes) == LARGEST
-    assert [chunk.first_line for chunk in chunks] == [sum(sizes[:i]) for i in range(len(sizes))]
-
-
-def test_long_sentences_are_not_read_far_ahead() -> None:
-    n_read = 0
-
-    def blocks() -> Iterator[tuple[int, bytes]]:
-        nonlocal n_read
-        for n_read in range(1, 100):
-            yield n_read, b"x" * CHUNK_BYTES
-
-    chunks = _chunks(blocks(), 2)
-    assert [len(next(chunks).data) for _ in range(2)] == [CHUNK_BYTES] * 2
-    assert n_read == 2
-    assert len(next(chunks).data) == CHUNK_BYTES
-    assert n_read == 2 + 2 * SHARES
-    many = _chunks(blocks(), 200)
-    assert [len(chunk.data) for chunk in islice(many, 200)] == [CHUNK_BYTES] * 99
 
 
 def test_a_file_whose_name_is_no_unicode(tmp_path: Path) -> None:

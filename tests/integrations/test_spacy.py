@@ -228,7 +228,7 @@ def test_a_model_that_reads_tags_and_finds_no_words(tiny_run: Path) -> None:
     with pytest.raises(ModelError, match="cannot find words"):
         Tokenizer(nlp.vocab, model)
     component = Component("headwise", Settings(model=model))
-    assert component.parser.decode.single_root
+    assert component.parser.settings.decode.single_root
     with pytest.raises(ModelError, match="sentencizer"):
         component(nlp("Kids love candy."))
     starts = [True, False, False, False]

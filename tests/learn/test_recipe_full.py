@@ -116,8 +116,8 @@ def las_of(state: Run) -> float:
     from headwise.learn.fit.loop import score_labels
     from headwise.trees.decode import decode_batch
 
-    scorer = TorchScorer(state.kept, CPU.where)
-    selections = scorer.select(state.data.dev.encoded)
+    scorer = TorchScorer(state.kept, state.data.vocab, CPU.where)
+    selections = scorer.select_encoded(state.data.dev.encoded)
     decode = state.recipe.decode
     matrices = [selection.head_log_probs for selection in selections]
     trees = decode_batch(matrices, decode.decoder, decode.single_root, decode.weights)

@@ -1,6 +1,5 @@
 """An ensemble says the mean of what its members say, by strings where they differ."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +9,11 @@ from hypothesis import strategies as st
 
 import headwise
 from headwise import Sentence
+from headwise.arrays import IntArray
 from headwise.errors import ConfigError
-from headwise.runtime.ensemble import join_vocabs, mean_log, places
+from headwise.runtime.ensemble import EnsembleScorer, join_vocabs, mean_log, positions
 from headwise.runtime.parser import Parser
 from headwise.runtime.scorer import Selection
-from headwise.vocabulary.encode import IntArray, encode
 from headwise.vocabulary.vocab import NOTHING, Index, Vocab
 
 LABELS = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=6, unique=True)
@@ -36,7 +35,7 @@ def ensemble(runs: list[Path]) -> Parser:
 
 
 def selections_of(parser: Parser, sentences: list[Sentence]) -> list[Selection]:
-    return parser.scorer.select([encode(sentence, parser.vocab) for sentence in sentences])
+    return parser.scorer.select(sentences)
 
 
 def greedy_heads(selections: list[Selection]) -> list[IntArray]:
@@ -90,34 +89,8 @@ def test_tags_are_the_mean_of_those_that_predict_them(
         np.testing.assert_array_equal(one.tags[1], first.tags[1])
 
 
-def test_a_model_that_tells_only_its_choice_has_a_vote(
-    members: list[Parser], ewt_sentences: list[Sentence]
-) -> None:
-    """As models of an older release do."""
-    from headwise.runtime.ensemble import EnsembleScorer
-
-    class Mute:
-        def __init__(self, parser: Parser) -> None:
-            self.label = parser.scorer.label
-            self.parser = parser
-
-        def select(self, sentences: list[object]) -> list[Selection]:
-            told = self.parser.scorer.select(sentences)  # type: ignore[arg-type]
-            return [replace(one, tag_log_probs=()) for one in told]
-
-    mute = Mute(members[0])
-    scorer = EnsembleScorer([(mute, members[0].vocab), (mute, members[0].vocab)])  # type: ignore[list-item]
-    (found,) = scorer.select([encode(ewt_sentences[0], scorer.vocab)])
-    (alone,) = mute.select([encode(ewt_sentences[0], members[0].vocab)])
-    assert [tags.tolist() for tags in found.tags] == [tags.tolist() for tags in alone.tags]
-
-
 def test_torch_and_onnx_parse_the_same(runs: list[Path], ewt_sentences: list[Sentence]) -> None:
-    from headwise.learn.scorer import load_torch_parser
-    from headwise.model.bundle import load_bundle
-    from headwise.runtime.parser import join_parsers
-
-    heavy = join_parsers([load_torch_parser(load_bundle(run / "model"), "cpu") for run in runs])
+    heavy = headwise.load(runs, device="cpu:0")
     light = headwise.load(runs, precision="float32")
     pairs = zip(heavy.parse(ewt_sentences), light.parse(ewt_sentences), strict=True)
     same = [
@@ -129,7 +102,7 @@ def test_torch_and_onnx_parse_the_same(runs: list[Path], ewt_sentences: list[Sen
 
 
 def test_a_parser_that_is_alone_stays_itself(full_run: Path) -> None:
-    assert headwise.load([full_run]).vocab.members == ()
+    assert not isinstance(headwise.load([full_run]).scorer, EnsembleScorer)
     with pytest.raises(ConfigError, match="no model is given"):
         headwise.load([])
 
@@ -167,7 +140,7 @@ def test_a_mean_of_distributions_is_a_distribution(known: list[list[str]], seed:
     whole = join_vocabs(vocabs).labels
     rng = np.random.default_rng(seed)
     probs = [rng.dirichlet(np.ones(len(own)), 3).astype(np.float32) for own in known]
-    where = [places(vocab.labels, whole) for vocab in vocabs]
+    where = [positions(vocab.labels, whole) for vocab in vocabs]
     mean = np.exp(mean_log(probs, where, len(whole.strings)))
     np.testing.assert_allclose(mean.sum(1), 1, rtol=1e-5)
     for number, label in enumerate(whole.strings):

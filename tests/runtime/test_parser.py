@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 import headwise
 from headwise import DataError, Malformed, ModelError, Sentence, Word
-from headwise.model.bundle import load_bundle
 from headwise.runtime.parser import Parser
 from headwise.settings.decoding import DecodeConfig
 from headwise.treebank.conllu import as_bytes
@@ -97,18 +96,20 @@ def test_missing_tags_are_an_error_or_passed_through(parser: Parser) -> None:
     assert parse is None
 
 
-def test_the_vocabulary_of_the_parser_is_the_one_that_counts(
-    marked_run: Path, ewt_sentences: list[Sentence]
+@pytest.mark.parametrize("device", ["cpu", "cpu:0"])
+def test_a_scorer_reads_as_another_treebank_does(
+    device: str, marked_run: Path, ewt_sentences: list[Sentence]
 ) -> None:
-    first = headwise.load(marked_run)
-    second = headwise.load(marked_run, treebank="second")
-    mixed = Parser(first.scorer, second.vocab, first.decode)
+    first = headwise.load(marked_run, device=device)
+    second = headwise.load(marked_run, treebank="second", device=device)
+    mixed = Parser(first.scorer.in_treebank("second"), None, first.settings)
     some = ewt_sentences[:30]
     wanted = [parse.head_log_probs for parse in second.parse(some)]
     found = [parse.head_log_probs for parse in mixed.parse(some)]
     for one, other in zip(found, wanted, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-3)
     assert found != [parse.head_log_probs for parse in first.parse(some)]
+    assert first.scorer.in_treebank("third").vocab.treebank == "first"
 
 
 @pytest.fixture(scope="module")
@@ -141,20 +142,14 @@ def with_columns(sentence: Sentence, **values: str) -> Sentence:
     return Sentence(words, tuple(lines), sentence.rows, sentence.source, sentence.first_line)
 
 
-@pytest.mark.parametrize("device", ["cpu", "torch"])
+@pytest.mark.parametrize("device", ["cpu", "cpu:0"])
 def test_given_tags_are_kept_where_asked_and_blanks_are_filled(
     device: str, full_run: Path, tagger: Parser
 ) -> None:
     rows = [("Kids", "X", "_"), ("love", "_", "ODD"), ("candy", "_", "_")]
     sentence = headwise.sentence_from_words(rows, ["form", "upos", "xpos"])
     (told,) = tagger.parse([sentence])
-    if device == "torch":
-        from headwise.learn.scorer import load_torch_parser
-
-        keeper = load_torch_parser(load_bundle(full_run / "model"), "cpu", keep_tags=True)
-    else:
-        keeper = headwise.load(full_run, keep_tags=True)
-    (kept,) = keeper.parse([sentence])
+    (kept,) = headwise.load(full_run, keep_tags=True, device=device).parse([sentence])
     assert kept.upos == ("X", *told.upos[1:])
     assert kept.xpos == (told.xpos[0], "ODD", told.xpos[2])
     assert "_" not in kept.upos + kept.xpos

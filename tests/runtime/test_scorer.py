@@ -4,6 +4,7 @@ import json
 import shutil
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,9 @@ from headwise.learn.export.model import export_model, sentence_graphs
 from headwise.learn.scorer import TorchScorer, load_network
 from headwise.model.bundle import Bundle, Description, load_bundle, write_bundle
 from headwise.network.network import Network, initialise
-from headwise.runtime.batches import load_scorer
-from headwise.runtime.scorer import OnnxScorer, Scorer, Selection
+from headwise.runtime.scorer import BatchScorer, Scorer, Selection, SentenceScorer, load_scorer
 from headwise.settings.decoding import DecodeConfig
 from headwise.settings.model import ModelConfig
-from headwise.vocabulary.encode import Encoded, encode
 
 TORCH_TOLERANCE = 1e-4
 INT8_AGREEMENT = 0.99
@@ -34,21 +33,16 @@ def bundle(request: pytest.FixtureRequest) -> Bundle:
     return load_bundle(folder / "model")
 
 
-@pytest.fixture(scope="module")
-def encoded(bundle: Bundle, ewt_sentences: list[Sentence]) -> list[Encoded]:
-    return [encode(sentence, bundle.vocab) for sentence in ewt_sentences]
-
-
 def torch_scorer(bundle: Bundle) -> TorchScorer:
     device = torch.device("cpu")
-    return TorchScorer(load_network(bundle, device), device)
+    return TorchScorer(load_network(bundle, device), bundle.vocab, device)
 
 
 def heads_of(selections: list[Selection]) -> list[np.ndarray]:
     return [s.head_log_probs.argmax(1).astype(np.int32) for s in selections]
 
 
-def largest_difference(first: Scorer, second: Scorer, sentences: list[Encoded]) -> float:
+def largest_difference(first: Scorer, second: Scorer, sentences: list[Sentence]) -> float:
     selections, others = first.select(sentences), second.select(sentences)
     heads = heads_of(selections)
     pairs = [
@@ -59,20 +53,20 @@ def largest_difference(first: Scorer, second: Scorer, sentences: list[Encoded]) 
     return max(float(np.abs(a - b).max()) for a, b in pairs)
 
 
-def test_onnx_float32_is_torch(bundle: Bundle, encoded: list[Encoded]) -> None:
+def test_onnx_float32_is_torch(bundle: Bundle, ewt_sentences: list[Sentence]) -> None:
     onnx = load_scorer(bundle, "float32")
-    assert largest_difference(torch_scorer(bundle), onnx, encoded) < TORCH_TOLERANCE
+    assert largest_difference(torch_scorer(bundle), onnx, ewt_sentences) < TORCH_TOLERANCE
 
 
-def test_tags_are_those_of_torch(bundle: Bundle, encoded: list[Encoded]) -> None:
-    exact = torch_scorer(bundle).select(encoded)
-    light = load_scorer(bundle, "float32").select(encoded)
-    coarse = load_scorer(bundle, "int8").select(encoded)
-    for one, other, sentence in zip(exact, light, encoded, strict=True):
+def test_tags_are_those_of_torch(bundle: Bundle, ewt_sentences: list[Sentence]) -> None:
+    exact = torch_scorer(bundle).select(ewt_sentences)
+    light = load_scorer(bundle, "float32").select(ewt_sentences)
+    coarse = load_scorer(bundle, "int8").select(ewt_sentences)
+    for one, other, sentence in zip(exact, light, ewt_sentences, strict=True):
         assert len(one.tags) == len(other.tags) == len(bundle.vocab.predicted)
         for tags, others in zip(one.tags, other.tags, strict=True):
             assert tags.tolist() == others.tolist()
-            assert len(tags) == len(sentence)
+            assert len(tags) == len(sentence) + 1
             assert tags.dtype == others.dtype == np.int32
     for column in range(len(bundle.vocab.predicted)):
         first, second = (
@@ -100,10 +94,12 @@ def test_every_kind_of_model_exports(
     export_model(network, vocab, description, tmp_path / "m", {"extra.json": b"{}"})
     exported = load_bundle(tmp_path / "m")
     assert exported.read("extra.json") == b"{}"
-    encoded = [encode(sentence, vocab) for sentence in ewt_sentences]
     scorer = torch_scorer(exported)
-    assert largest_difference(scorer, load_scorer(exported, "float32"), encoded) < TORCH_TOLERANCE
-    assert largest_difference(scorer, load_scorer(exported, "int8"), encoded) < 0.5
+    assert (
+        largest_difference(scorer, load_scorer(exported, "float32"), ewt_sentences)
+        < TORCH_TOLERANCE
+    )
+    assert largest_difference(scorer, load_scorer(exported, "int8"), ewt_sentences) < 0.5
 
 
 @pytest.mark.parametrize("run", ["tiny_run", "full_run", "marked_run"])
@@ -111,31 +107,25 @@ def test_one_sentence_at_a_time_is_the_same(
     run: str, ewt_sentences: list[Sentence], request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     bundle = load_bundle(request.getfixturevalue(run) / "model")
-    encoded = [encode(sentence, bundle.vocab) for sentence in ewt_sentences]
     network = load_network(bundle, torch.device("cpu"))
     graphs = sentence_graphs(network, network) | {"vocab.json": bundle.read("vocab.json")}
     description = Description(bundle.manifest.model, DecodeConfig(), {}, {})
     write_bundle(tmp_path / "m", description, graphs)
-    manifest = json.loads((tmp_path / "m" / "model.json").read_text())
-    (tmp_path / "m" / "model.json").write_text(json.dumps(manifest | {"format_version": 1}))
-    older = load_bundle(tmp_path / "m")
-    scorer = load_scorer(older, "float32")
-    assert isinstance(scorer, OnnxScorer)
-    assert largest_difference(torch_scorer(bundle), scorer, encoded) < TORCH_TOLERANCE
-    newer = load_scorer(bundle, "float32")
-    assert largest_difference(newer, scorer, encoded) < TORCH_TOLERANCE
+    scorer = load_scorer(load_bundle(tmp_path / "m"), "float32")
+    assert isinstance(scorer, SentenceScorer)
+    assert largest_difference(torch_scorer(bundle), scorer, ewt_sentences) < TORCH_TOLERANCE
 
 
 def test_int8_selects_the_same_heads(bundle: Bundle, tiny_treebank: Path) -> None:
-    learned = [encode(sentence, bundle.vocab) for sentence in read_sentences(tiny_treebank)]
+    learned = list(read_sentences(tiny_treebank))
     exact = np.concatenate(heads_of(load_scorer(bundle, "float32").select(learned)))
     coarse = np.concatenate(heads_of(load_scorer(bundle, "int8").select(learned)))
     assert (exact == coarse).mean() >= INT8_AGREEMENT
 
 
-def test_log_probabilities_sum_to_one(bundle: Bundle, encoded: list[Encoded]) -> None:
+def test_log_probabilities_sum_to_one(bundle: Bundle, ewt_sentences: list[Sentence]) -> None:
     scorer = load_scorer(bundle)
-    selections = scorer.select(encoded)
+    selections = scorer.select(ewt_sentences)
     for selection, labels in zip(
         selections, scorer.label(selections, heads_of(selections)), strict=True
     ):
@@ -144,28 +134,24 @@ def test_log_probabilities_sum_to_one(bundle: Bundle, encoded: list[Encoded]) ->
 
 
 def test_blocks_of_rows_change_nothing(
-    tiny_run: Path,
-    ewt_sentences: list[Sentence],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    tiny_run: Path, ewt_sentences: list[Sentence], tmp_path: Path
 ) -> None:
     vocab = load_bundle(tiny_run / "model").vocab
     model = ModelConfig(representation="pei", word_size=6, tag_size=4, hidden_size=8, label_size=8)
     network = Network(model, vocab)
     initialise(network, 0.5, seed=1)
     export_model(network, vocab, Description(model, DecodeConfig(), {}, {}), tmp_path / "m", {})
-    scorer = load_scorer(load_bundle(tmp_path / "m"), "float32")
-    encoded = [encode(sentence, vocab) for sentence in ewt_sentences]
-    whole = scorer.select(encoded)
-    monkeypatch.setattr("headwise.runtime.scorer.BLOCK_BYTES", 2_000)
-    for one, other in zip(whole, scorer.select(encoded), strict=True):
+    bundle = load_bundle(tmp_path / "m")
+    whole = SentenceScorer(bundle, "float32").select(ewt_sentences)
+    blocks = SentenceScorer(bundle, "float32", pair_block_bytes=2_000).select(ewt_sentences)
+    for one, other in zip(whole, blocks, strict=True):
         np.testing.assert_allclose(one.head_log_probs, other.head_log_probs, atol=1e-5)
 
 
-def test_torch_batches_change_nothing(bundle: Bundle, encoded: list[Encoded]) -> None:
+def test_torch_batches_change_nothing(bundle: Bundle, ewt_sentences: list[Sentence]) -> None:
     scorer = torch_scorer(bundle)
-    together = scorer.select(encoded)
-    for one, sentence in zip(together, encoded, strict=True):
+    together = scorer.select(ewt_sentences)
+    for one, sentence in zip(together, ewt_sentences, strict=True):
         alone = scorer.select([sentence])[0]
         np.testing.assert_allclose(one.head_log_probs, alone.head_log_probs, atol=1e-4)
     assert scorer.label([], []) == []
@@ -225,7 +211,7 @@ def test_a_transformer_that_has_no_room_is_refused(
     settings = json.loads((model / "encoder.json").read_text())
     replace_file(model, "encoder.json", settings | {setting: settings[setting] + 2})
     with pytest.raises(ModelError, match="do not fit the vocabulary"):
-        OnnxScorer(load_bundle(model))
+        SentenceScorer(load_bundle(model))
 
 
 def test_what_is_missing_to_read_subwords_is_said_when_the_model_is_loaded(
@@ -234,7 +220,7 @@ def test_what_is_missing_to_read_subwords_is_said_when_the_model_is_loaded(
     bundle = load_bundle(encoder_run / "model")
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     with pytest.raises(ConfigError, match="needs tokenizers"):
-        OnnxScorer(bundle)
+        SentenceScorer(bundle)
     with pytest.raises(ConfigError, match="needs tokenizers"):
         load_network(bundle, torch.device("cpu"))
 
@@ -246,3 +232,58 @@ def test_weights_that_do_not_fit_are_refused(tiny_run: Path, tmp_path: Path) -> 
     (model / "model.json").write_text(json.dumps(manifest))
     with pytest.raises(ModelError, match="size mismatch"):
         load_network(load_bundle(model), torch.device("cpu"))
+
+
+@pytest.fixture(scope="module", params=["tiny_run", "full_run", "marked_run"])
+def batched(request: pytest.FixtureRequest) -> Bundle:
+    folder: Path = request.getfixturevalue(request.param)
+    return load_bundle(folder / "model")
+
+
+@pytest.fixture(scope="module", params=["int8", "float32"])
+def scorer(request: pytest.FixtureRequest, batched: Bundle) -> BatchScorer:
+    loaded = load_scorer(batched, request.param)
+    assert isinstance(loaded, BatchScorer)
+    return loaded
+
+
+def assert_same(one: Selection, other: Selection) -> None:
+    assert one.head_log_probs.tobytes() == other.head_log_probs.tobytes()
+    assert one.features.tobytes() == other.features.tobytes()
+    assert [tags.tolist() for tags in one.tags] == [tags.tolist() for tags in other.tags]
+
+
+def test_company_changes_nothing(scorer: BatchScorer, ewt_sentences: list[Sentence]) -> None:
+    together = scorer.select(ewt_sentences)
+    assert len({len(sentence) for sentence in ewt_sentences}) > 10
+    heads = [selection.head_log_probs.argmax(1).astype(np.int32) for selection in together]
+    labels = scorer.label(together, heads)
+    for i, (sentence, selection) in enumerate(zip(ewt_sentences, together, strict=True)):
+        (alone,) = scorer.select([sentence])
+        assert_same(alone, selection)
+        (ours,) = scorer.label([alone], [heads[i]])
+        assert ours.tobytes() == labels[i].tobytes()
+    assert scorer.label([], []) == []
+
+
+def test_order_and_threads_change_nothing(
+    scorer: BatchScorer, ewt_sentences: list[Sentence]
+) -> None:
+    once = scorer.select(ewt_sentences)
+    back = scorer.select(ewt_sentences[::-1])[::-1]
+    with ThreadPoolExecutor(4) as pool:
+        parts = list(pool.map(scorer.select, [ewt_sentences[i::4] for i in range(4)]))
+    for i, selection in enumerate(once):
+        assert_same(back[i], selection)
+        assert_same(parts[i % 4][i // 4], selection)
+
+
+@pytest.mark.parametrize("data", [b"{", b"{}", b'{"v_a": ["x"]}', b"\xff", b'{"v_a": [1.0]}'])
+def test_weights_that_are_none_are_refused(data: bytes, tiny_run: Path, tmp_path: Path) -> None:
+    model = Path(shutil.copytree(tiny_run / "model", tmp_path / "model"))
+    (model / "select.json").write_bytes(data)
+    manifest = json.loads((model / "model.json").read_text())
+    manifest["files"]["select.json"] = {"size": len(data), "sha256": sha256(data).hexdigest()}
+    (model / "model.json").write_text(json.dumps(manifest))
+    with pytest.raises(ModelError):
+        load_scorer(load_bundle(model))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from headwise.errors import ConfigError, DataError, HeadwiseError
-from headwise.runtime.workers import Turn, map_in_processes, require_fork
+from headwise.runtime.workers import FileLock, map_in_processes, require_fork
 
 
 def double(item: bytes) -> bytes:
@@ -122,7 +122,7 @@ def test_a_message_that_is_no_unicode_arrives() -> None:
 
 
 def test_a_turn_is_one_at_a_time_and_ends_with_its_holder() -> None:
-    turn = Turn()
+    turn = FileLock()
     begun, counted = multiprocessing.get_context("fork").Pipe()
 
     def work(item: bytes) -> bytes:

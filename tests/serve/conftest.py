@@ -15,7 +15,7 @@ from tests.serve.made_servers import Gate, serving
 def models() -> Models:
     """`en`, and `words`, which is the same but cannot find words in text."""
     parser = load_models(["en"]).parsers["en"]
-    blind = Parser(parser.scorer, parser.vocab, parser.decode)
+    blind = Parser(parser.scorer, None, parser.settings)
     return Models({"en": parser, "words-only": blind})
 
 
@@ -43,4 +43,4 @@ def gate(parser: Parser) -> Iterator[Gate]:
 
 @pytest.fixture
 def gated(gate: Gate, parser: Parser) -> Models:
-    return Models({"en": Parser(gate, parser.vocab, parser.decode, segmenter=parser.segmenter)})
+    return Models({"en": Parser(gate, parser.segmenter, parser.settings)})

@@ -9,12 +9,13 @@ from contextlib import contextmanager
 import httpx
 import uvicorn
 
-from headwise.runtime.scorer import FloatArray, Scorer, Selection
+from headwise.arrays import FloatArray, IntArray
+from headwise.runtime.scorer import Scorer, Selection
 from headwise.serve.app import make_app
 from headwise.serve.models import Models
 from headwise.serve.server import settings_of
 from headwise.settings.serving import ServeConfig
-from headwise.vocabulary.encode import Encoded, IntArray
+from headwise.treebank.sentence import Sentence
 
 
 @contextmanager
@@ -40,12 +41,15 @@ class Gate:
     """A scorer that waits until the gate is open."""
 
     def __init__(self, scorer: Scorer) -> None:
-        self._scorer = scorer
+        self._scorer, self.vocab = scorer, scorer.vocab
         self.open = threading.Event()
 
-    def select(self, sentences: Sequence[Encoded]) -> list[Selection]:
+    def select(self, sentences: Sequence[Sentence]) -> list[Selection]:
         assert self.open.wait(30)
         return self._scorer.select(sentences)
+
+    def in_treebank(self, name: str) -> Scorer:
+        raise NotImplementedError
 
     def label(self, selections: Sequence[Selection], heads: Sequence[IntArray]) -> list[FloatArray]:
         return self._scorer.label(selections, heads)

@@ -61,13 +61,16 @@ def test_methods(client: httpx.Client) -> None:
 
 
 class _Broken:
+    def __init__(self, vocab: object) -> None:
+        self.vocab = vocab
+
     def select(self, sentences: object) -> list[Selection]:
         raise ZeroDivisionError("a fault of ours")
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_fault_of_ours_is_a_500_and_the_server_goes_on(parser: Parser) -> None:
-    broken = Parser(_Broken(), parser.vocab, parser.decode, segmenter=parser.segmenter)  # type: ignore[arg-type]
+    broken = Parser(_Broken(parser.vocab), parser.segmenter, parser.settings)  # type: ignore[arg-type]
     with serving(ServeConfig(), Models({"en": broken})) as client:
         answer = client.post("/parse", json={"text": "Hi."})
         assert answer.status_code == 500

@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from headwise.errors import ConfigError, ModelError
 from headwise.model.bundle import MODELS_FOLDER
@@ -45,9 +46,16 @@ def test_components(models: Models) -> None:
 def test_settings_change_the_trees_and_share_the_network(parser: Parser) -> None:
     changed = with_settings(parser, "eisner", keep_tags=True)
     assert changed.scorer is parser.scorer
-    assert (changed.decode.decoder, changed.keep_tags) == ("eisner", True)
-    assert changed.decode.single_root == parser.decode.single_root
-    assert with_settings(parser, None, False).decode == parser.decode
+    decode = parser.settings.decode
+    expected = replace(parser.settings, decode=replace(decode, decoder="eisner"), keep_tags=True)
+    assert changed.settings == expected
+    assert with_settings(parser, None, False).settings == parser.settings
+
+
+def test_settings_keep_the_memory_budget(parser: Parser) -> None:
+    small = parser.with_settings(replace(parser.settings, memory_budget=2**26, look_ahead=1))
+    changed = with_settings(small, "eisner", keep_tags=True)
+    assert (changed.settings.memory_budget, changed.settings.look_ahead) == (2**26, 1)
 
 
 def test_names_of_models(tmp_path: Path) -> None:

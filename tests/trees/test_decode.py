@@ -6,8 +6,13 @@ from brute_force import best_total, random_projective_heads, total
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.trees.decode import Decoder, Weights, decode, decode_batch, greedy
-from headwise.trees.tree import is_projective, is_tree, n_roots
+from headwise.settings.choices import ArcWeights, Decoder
+from headwise.trees.decode import decode_batch, greedy
+from headwise.trees.tree import Scores, Tree, is_projective, is_tree, n_roots
+
+
+def decode(log_probs: Scores, decoder: Decoder, single_root: bool, weights: ArcWeights) -> Tree:
+    return decode_batch([log_probs], decoder, single_root, weights)[0]
 
 
 def random_log_probs(seed: int, n_words: int, sharpness: float = 1.0) -> np.ndarray:
@@ -80,7 +85,7 @@ def test_repairs_only_what_needs_it(
 @pytest.mark.parametrize("weights", ["log-probability", "probability"])
 @pytest.mark.parametrize("decoder", ["mst", "eisner"])
 def test_repair_finds_the_best_tree_by_the_weights_asked_for(
-    decoder: Decoder, weights: Weights
+    decoder: Decoder, weights: ArcWeights
 ) -> None:
     for seed in range(30):
         log_probs = random_log_probs(seed, 5)
@@ -197,7 +202,7 @@ def test_refuses_probabilities_above_one() -> None:
 
 @pytest.mark.parametrize("decoder", ["greedy", "mst", "eisner"])
 @pytest.mark.parametrize("weights", ["log-probability", "probability"])
-def test_leaves_matrices_alone(decoder: Decoder, weights: Weights) -> None:
+def test_leaves_matrices_alone(decoder: Decoder, weights: ArcWeights) -> None:
     matrix = log_probs_choosing([0, 2, 1, 3]).astype(np.float64)
     before = matrix.copy()
     matrix.flags.writeable = False

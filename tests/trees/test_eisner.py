@@ -16,13 +16,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from headwise.trees.eisner import best_projective_tree, best_projective_trees
-from headwise.trees.tree import is_projective_tree, is_tree, n_roots
+from headwise.trees.eisner import best_projective_trees
+from headwise.trees.tree import Heads, Scores, is_projective_tree, is_tree, n_roots
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 SCORES = st.integers(1, 12).flatmap(
     lambda n: arrays(np.float64, (n + 1, n + 1), elements=FINITE | st.sampled_from([0.0, 1.0]))
 )
+
+
+def best_projective_tree(scores: Scores, single_root: bool) -> Heads:
+    lengths = np.array([len(scores) - 1])
+    return best_projective_trees(scores[np.newaxis], lengths, single_root)[0]
 
 
 def padded(matrices: list[np.ndarray], filler: float) -> tuple[np.ndarray, np.ndarray]:

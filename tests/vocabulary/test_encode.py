@@ -4,21 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
+from headwise.arrays import IntArray
 from headwise.errors import DataError
 from headwise.treebank.sentence import Sentence, Word, sentence_from_words
-from headwise.vocabulary.encode import (
-    IntArray,
-    WordIds,
-    encode,
-    encode_gold,
-    pad,
-    require_tags,
-    stack_ids,
-    windowed_batches,
-)
+from headwise.vocabulary.encode import WordIds, encode, encode_gold, pad, require_tags, stack_ids
 from headwise.vocabulary.ngrams import PAD_PIECE, ROOT_PIECE, Pieces
 from headwise.vocabulary.vocab import PAD, ROOT, UNK, Index, Vocab
 
@@ -111,14 +101,6 @@ def test_marks_are_the_treebank_tags_and_features_that_are_known() -> None:
     assert batch.marks[0, :3].tolist() == encoded.marks.tolist()
 
 
-def test_an_ensemble_reads_by_its_members() -> None:
-    joined = replace(VOCAB, tag_column="none", members=(VOCAB, MARKED))
-    members = encode(COWS, joined).members
-    assert [one.ids.marks.tolist() for one in members] == [
-        ids_of(COWS, vocab).marks.tolist() for vocab in (VOCAB, MARKED)
-    ]
-
-
 def test_marks_of_tags_need_tags_and_features_may_be_blank() -> None:
     require_tags(COWS, MARKED)
     require_tags(NEW, replace(MARKED, mark_columns=("feats",)))
@@ -200,41 +182,3 @@ def test_padding_copies_and_takes_another_value() -> None:
     padded[0, 0] = 9
     assert padded.tolist() == [[9, 2], [5, -1]]
     assert rows[0].tolist() == [1, 2]
-
-
-def batches(lengths: list[int], size: int, window: int, seed: int) -> list[list[int]]:
-    return list(windowed_batches(lengths, size, window, np.random.default_rng(seed)))
-
-
-@settings(max_examples=100, deadline=None, derandomize=True, database=None)
-@given(
-    lengths=st.lists(st.integers(1, 50), max_size=60),
-    size=st.integers(1, 8),
-    window=st.integers(1, 5),
-    seed=st.integers(0, 99),
-)
-def test_every_sentence_is_in_one_batch_and_windows_are_sorted(
-    lengths: list[int], size: int, window: int, seed: int
-) -> None:
-    cut = batches(lengths, size, window, seed)
-    flat = [i for batch in cut for i in batch]
-    assert sorted(flat) == list(range(len(lengths)))
-    assert all(len(batch) == size for batch in cut[:-1])
-    assert all(0 < len(batch) <= size for batch in cut)
-    for start in range(0, len(flat), size * window):
-        in_window = [lengths[i] for i in flat[start : start + size * window]]
-        assert in_window == sorted(in_window)
-
-
-def test_the_same_seed_gives_the_same_order_and_another_mixes_anew() -> None:
-    lengths = [i % 7 + 1 for i in range(100)]
-    assert batches(lengths, 4, 3, seed=1) == batches(lengths, 4, 3, seed=1)
-    assert batches(lengths, 4, 3, seed=1) != batches(lengths, 4, 3, seed=2)
-    random = np.random.default_rng(1)
-    first, second = (list(windowed_batches(lengths, 4, 3, random)) for _ in range(2))
-    assert first != second
-
-
-def test_one_window_over_all_sorts_all() -> None:
-    cut = batches([5, 1, 4, 2, 3], 2, 3, seed=0)
-    assert cut == [[1, 3], [4, 2], [0]]

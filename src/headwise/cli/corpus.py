@@ -12,8 +12,7 @@ import click
 from headwise.cli.choices import check_tags, chosen_decode, how_to_parse
 from headwise.cli.terminal import ProgressLine, duration, examples
 from headwise.errors import ConfigError, DataError, install, plural
-from headwise.model.bundle import find_model, load_bundle
-from headwise.runtime.parser import DEFAULT_MODEL
+from headwise.model.bundle import DEFAULT_MODEL, find_model, load_bundle
 
 if TYPE_CHECKING:
     from headwise.corpus.engine import Engine

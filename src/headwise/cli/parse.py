@@ -15,11 +15,9 @@ from headwise.cli.tally import Tally
 from headwise.cli.terminal import examples
 from headwise.errors import ConfigError, DataError
 from headwise.files import open_target
-from headwise.model.bundle import find_model, load_bundle
-from headwise.runtime.parser import DEFAULT_MODEL
-from headwise.runtime.scorer import Precision
-from headwise.runtime.stretches import MEMORY_BUDGET, SMALLEST_BUDGET
-from headwise.settings.choices import Decoder, Input
+from headwise.model.bundle import DEFAULT_MODEL, find_model, load_bundle
+from headwise.settings.choices import Decoder, Input, Precision
+from headwise.settings.parsing import MEMORY_BUDGET, SMALLEST_MEMORY_BUDGET
 from headwise.text.read import open_any, read_any
 from headwise.text.segmenter import read_text, why_no_text
 from headwise.treebank.conllu import Malformed, OnError
@@ -95,7 +93,7 @@ FILE_NAME = re.compile(
 )
 @click.option(
     "--memory-budget",
-    type=click.IntRange(SMALLEST_BUDGET >> 20),
+    type=click.IntRange(SMALLEST_MEMORY_BUDGET >> 20),
     default=MEMORY_BUDGET >> 20,
     show_default=True,
     metavar="MIB",

@@ -10,7 +10,7 @@ import msgspec
 
 from headwise.cli.terminal import examples
 from headwise.errors import ConfigError, install
-from headwise.runtime.parser import DEFAULT_MODEL
+from headwise.model.bundle import DEFAULT_MODEL
 from headwise.settings.serving import ServeConfig
 
 DEFAULT = ServeConfig()

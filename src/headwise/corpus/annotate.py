@@ -15,7 +15,7 @@ from typing import cast
 from headwise.corpus.documents import Document, Refused
 from headwise.corpus.plan import Job, fingerprint
 from headwise.errors import HeadwiseError, ModelError
-from headwise.loading import load_on
+from headwise.loading import load_parser
 from headwise.model.bundle import Bundle, find_model, load_bundle
 from headwise.runtime.parser import Parser
 from headwise.text.segmenter import NO_SEGMENTER, SEGMENT_HINT, why_no_text
@@ -125,4 +125,10 @@ def load_for(job: Job) -> Parser:
             f"{bundle.path}: it is not the model that this corpus was begun with",
             "every machine needs the same one",
         )
-    return load_on(job.device, bundle, job.precision, job.decode, job.keep_tags)
+    return load_parser(
+        [bundle],
+        device=job.device,
+        precision=job.precision,
+        decode=job.decode,
+        keep_tags=job.keep_tags,
+    )

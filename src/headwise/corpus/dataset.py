@@ -17,10 +17,10 @@ from headwise.corpus.annotate import Parsed, PoisonedError, annotate, check_mode
 from headwise.corpus.columns import SCHEMA, Columns
 from headwise.corpus.documents import Document, Refused, rows_of
 from headwise.errors import ConfigError
-from headwise.loading import load_on
-from headwise.model.bundle import find_model, load_bundle
-from headwise.runtime.parser import DEFAULT_MODEL, Parser
-from headwise.runtime.scorer import Precision
+from headwise.loading import load_parser
+from headwise.model.bundle import DEFAULT_MODEL, find_model, load_bundle
+from headwise.runtime.parser import Parser
+from headwise.settings.choices import Precision
 
 if TYPE_CHECKING:
     import ray.data
@@ -93,7 +93,7 @@ class TableParser:
         """Load the model."""
         bundle = load_bundle(find_model(model))
         check_model(bundle, has_text=True)
-        self._parser = load_on(device, bundle, precision)
+        self._parser = load_parser([bundle], device=device, precision=precision)
         self._text_column, self._id_column = text_column, id_column
 
     def __call__(self, table: pa.Table) -> pa.Table:

@@ -24,7 +24,7 @@ from headwise.corpus.places import Found, find_files, is_packed, open_random
 from headwise.errors import ConfigError, DataError
 from headwise.files import make_folder, whole_file
 from headwise.model.bundle import MODELS_FOLDER, Bundle
-from headwise.runtime.scorer import Precision
+from headwise.settings.choices import Precision
 from headwise.settings.decoding import DecodeConfig
 from headwise.version import VERSION
 

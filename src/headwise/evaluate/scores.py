@@ -13,13 +13,14 @@ from typing import TypeAlias
 
 import numpy as np
 
+from headwise.arrays import IntArray
 from headwise.errors import DataError
 from headwise.evaluate.pairs import pair_sentences
 from headwise.evaluate.punctuation import is_punctuation
 from headwise.settings.choices import Punctuation
 from headwise.treebank.sentence import Sentence
 from headwise.trees.tree import is_projective, is_tree, n_roots
-from headwise.vocabulary.encode import IntArray, heads_array
+from headwise.vocabulary.encode import heads_array
 
 Outcome: TypeAlias = tuple[str, str, bool]
 """Of one scored word: its gold label, its predicted label, and whether its head is right."""

@@ -15,9 +15,9 @@ import numpy as np
 from spacy.parts_of_speech import IDS as UPOS_IDS
 from spacy.tokens import Doc, Token
 
+from headwise.arrays import FloatArray
 from headwise.errors import DataError, ModelError
 from headwise.integrations.surface import Offsets, Segment, sentence_starts
-from headwise.runtime.scorer import FloatArray
 from headwise.text.segmenter import NO_SEGMENTER
 from headwise.treebank.sentence import BLANK, Parse, Sentence, sentence_from_words
 

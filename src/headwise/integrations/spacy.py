@@ -24,6 +24,7 @@ from spacy.tokens import Doc
 from spacy.util import raise_error, registry
 from spacy.vocab import Vocab
 
+from headwise.arrays import FloatArray
 from headwise.errors import ConfigError, HeadwiseError, ModelError
 from headwise.integrations.documents import (
     Stretch,
@@ -34,9 +35,8 @@ from headwise.integrations.documents import (
     write,
 )
 from headwise.integrations.surface import cover
-from headwise.model.bundle import find_model, load_bundle
-from headwise.runtime.parser import DEFAULT_MODEL, load_parser
-from headwise.runtime.scorer import FloatArray
+from headwise.loading import load_parser
+from headwise.model.bundle import DEFAULT_MODEL, find_model, load_bundle
 from headwise.settings.decoding import DecodeConfig
 from headwise.text.segmenter import NO_SEGMENTER, load_segmenter
 from headwise.treebank.sentence import Parse, Sentence
@@ -73,7 +73,7 @@ class Component:
         self.name = name
         self.settings = settings
         self.parser = load_parser(
-            bundle, decode=_for_spacy(bundle.manifest.decode), keep_tags=settings.keep_tags
+            [bundle], decode=_for_spacy(bundle.manifest.decode), keep_tags=settings.keep_tags
         )
         self._handle_error: ErrorHandler = raise_error
 
@@ -139,7 +139,7 @@ class Component:
         if not self.settings.distributions:
             parses = (parse for _, parse in self.parser.annotate(sentences, threads))
             return [(parse, None) for parse in parses if parse is not None]
-        size = self.parser.chunk
+        size = self.parser.settings.chunk_size
         chunks = [sentences[i : i + size] for i in range(0, len(sentences), size)]
         with ThreadPoolExecutor(threads) as pool:
             return list(chain.from_iterable(pool.map(self.parser.parse_with_distributions, chunks)))

@@ -4,6 +4,7 @@ Sentences are sorted by length and cut into batches under a budget of word pairs
 bounded and little is padding. Results come back in the order asked.
 """
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -13,40 +14,51 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
+from headwise.arrays import FloatArray, IntArray
 from headwise.errors import ConfigError, ModelError
+from headwise.grouping import batches
 from headwise.model.bundle import WEIGHTS, Bundle
 from headwise.network.encoder import WindowIds, join
 from headwise.network.inputs import to_device
 from headwise.network.label import arc_features
 from headwise.network.network import Network
-from headwise.runtime.parser import Parser
-from headwise.runtime.scorer import FloatArray, Selection
-from headwise.settings.decoding import DecodeConfig
-from headwise.text.segmenter import load_segmenter
-from headwise.vocabulary.encode import Encoded, IntArray, WordIds, stack_ids
+from headwise.runtime.scorer import Selection
+from headwise.treebank.sentence import Sentence
+from headwise.vocabulary.encode import Encoded, WordIds, encode, stack_ids
+from headwise.vocabulary.vocab import Vocab
 
 DEVICE = re.compile(r"(cpu|cuda|mps|xpu)(:\d+)?")
 PAIRS_PER_BATCH = 400_000
 """Word pairs in a batch, padding included; a longer sentence is a batch of its own."""
 
 
-GPU_CHUNK = 1024
-"""Sentences that are sorted by length together."""
-
-
 class TorchScorer:
     """`Scorer` on a device of PyTorch's."""
 
     def __init__(
-        self, network: Network, device: torch.device, tells_tag_scores: bool = False
+        self,
+        network: Network,
+        vocab: Vocab,
+        device: torch.device,
+        tells_tag_scores: bool = False,
     ) -> None:
         """Take a network that is on `device` already; an ensemble asks for the scores of tags."""
+        self.vocab = vocab
         self._network = network
         self._tells_tag_scores = tells_tag_scores
         self._device = device
 
-    def select(self, sentences: Sequence[Encoded]) -> list[Selection]:
+    def in_treebank(self, name: str) -> "TorchScorer":
+        """Share the network, and read sentences as that treebank's if the model knows it."""
+        vocab = self.vocab.as_in(name) if name in self.vocab.treebanks else self.vocab
+        return TorchScorer(self._network, vocab, self._device, self._tells_tag_scores)
+
+    def select(self, sentences: Sequence[Sentence]) -> list[Selection]:
         """Give each word of each sentence its distribution over heads."""
+        return self.select_encoded([encode(sentence, self.vocab) for sentence in sentences])
+
+    def select_encoded(self, sentences: Sequence[Encoded]) -> list[Selection]:
+        """Do the same for sentences that are encoded already."""
         self._network.eval()
         selections: dict[int, Selection] = {}
         with torch.inference_mode():
@@ -106,14 +118,7 @@ def put_batch(
 
 def batches_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
     """Cut sentence numbers into batches of similar length under a budget of pairs."""
-    batch: list[int] = []
-    for i in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batch and (len(batch) + 1) * lengths[i] ** 2 > PAIRS_PER_BATCH:
-            yield batch
-            batch = []
-        batch.append(i)
-    if batch:
-        yield batch
+    return batches(lengths, lambda n, longest: n * longest**2, PAIRS_PER_BATCH, max_growth=math.inf)
 
 
 def pick_device(name: str) -> torch.device:
@@ -149,19 +154,7 @@ def load_network(bundle: Bundle, device: torch.device) -> Network:
     return network.to(device).eval()
 
 
-def load_torch_parser(
-    bundle: Bundle, device: str, decode: DecodeConfig | None = None, keep_tags: bool = False
-) -> Parser:
-    """Make a parser of a model folder, to run on a device of PyTorch's, in large batches."""
+def load_torch_scorer(bundle: Bundle, device: str) -> TorchScorer:
+    """Load the network of a model folder onto a device of PyTorch's."""
     chosen = pick_device(device)
-    scorer = TorchScorer(load_network(bundle, chosen), chosen, tells_tag_scores=True)
-    parser = Parser(
-        scorer,
-        bundle.vocab,
-        decode or bundle.manifest.decode,
-        chunk=GPU_CHUNK,
-        keep_tags=keep_tags,
-        segmenter=load_segmenter(bundle),
-    )
-    parser.ahead = 1  # the scorer sorts
-    return parser
+    return TorchScorer(load_network(bundle, chosen), bundle.vocab, chosen, tells_tag_scores=True)

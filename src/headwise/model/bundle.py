@@ -26,6 +26,7 @@ from headwise.vocabulary.vocab import Vocab, vocab_from_json
 
 FORMAT_VERSION = 2
 """2 has `inputs` apart; 1 has not, and is read as well."""
+DEFAULT_MODEL = "en"
 MANIFEST = "model.json"
 VOCAB = "vocab.json"
 WEIGHTS = "weights.safetensors"

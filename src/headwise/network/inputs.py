@@ -10,8 +10,9 @@ itself, so that the network learns to do without any one of them.
 import torch
 from torch import Tensor, nn
 
+from headwise.arrays import IntArray
 from headwise.settings.model import ModelConfig
-from headwise.vocabulary.encode import IntArray, WordIds
+from headwise.vocabulary.encode import WordIds
 from headwise.vocabulary.ngrams import PAD_PIECE
 from headwise.vocabulary.vocab import N_SPECIALS, PAD, UNK, Vocab
 

@@ -1,61 +1,70 @@
-"""Several models as one scorer: the mean of what they say of the same sentence.
+"""Several models as one scorer: the mean of their distributions.
 
-Each member reads the sentence by its own vocabulary. The probabilities of heads are averaged as
-they are; labels and tags are brought together by their strings, and one that a member does not know
-has no probability with it. The tree is made of the mean. So an ensemble has a distribution over
-heads like any model (Eq. 5), and can teach one.
+Each member reads a sentence by its own vocabulary. The probabilities of heads are averaged as they
+are; labels and tags are matched by their strings, and one that a member does not know has no
+probability there. The tree is made from the mean. So an ensemble has a distribution over heads like
+any model (Eq. 5), and can teach one.
 """
 
 from collections.abc import Iterable, Sequence
 from functools import reduce
+from itertools import accumulate, pairwise
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.runtime.scorer import FloatArray, Scorer, Selection
+from headwise.arrays import FloatArray, IntArray
+from headwise.runtime.scorer import Scorer, Selection
 from headwise.settings.choices import Mark, PredictedTag
-from headwise.vocabulary.encode import Encoded, IntArray
+from headwise.treebank.sentence import Sentence
 from headwise.vocabulary.vocab import N_SPECIALS, NOTHING, Index, Vocab
 
 TINY = 1e-30
 """What stands for no probability under a logarithm; float32 still has it."""
-Places = NDArray[np.int64]
+Positions = NDArray[np.int64]
 
 
 class EnsembleScorer:
-    """`Scorer` that asks several others; `vocab` is what they know together."""
+    """`Scorer` that averages others; `vocab` has the labels and tags of all of them."""
 
-    def __init__(self, members: Sequence[tuple[Scorer, Vocab]]) -> None:
-        """Take at least one scorer, each with its vocabulary."""
-        self._scorers = [scorer for scorer, _ in members]
-        self._vocabs = [vocab for _, vocab in members]
-        self.vocab = join_vocabs(self._vocabs)
-        self._label_places = [places(v.labels, self.vocab.labels) for v in self._vocabs]
-        self._tag_places = [
-            {column: places(index, self.vocab.predicted[column]) for column, index in own.items()}
-            for own in (vocab.predicted for vocab in self._vocabs)
+    def __init__(self, members: Sequence[Scorer]) -> None:
+        """Take at least one scorer."""
+        self.members = members
+        self.vocab = join_vocabs([member.vocab for member in members])
+        self._label_positions = [
+            positions(member.vocab.labels, self.vocab.labels) for member in members
         ]
+        self._tag_positions = {
+            column: {
+                i: positions(member.vocab.predicted[column], index)
+                for i, member in enumerate(members)
+                if column in member.vocab.predicted
+            }
+            for column, index in self.vocab.predicted.items()
+        }
 
-    def select(self, sentences: Sequence[Encoded]) -> list[Selection]:
+    def in_treebank(self, name: str) -> "EnsembleScorer":
+        """Let every member that knows the treebank read sentences as its."""
+        return EnsembleScorer([member.in_treebank(name) for member in self.members])
+
+    def select(self, sentences: Sequence[Sentence]) -> list[Selection]:
         """Give each word of each sentence its distribution over heads."""
-        told = [
-            scorer.select([sentence.members[i] for sentence in sentences])
-            for i, scorer in enumerate(self._scorers)
-        ]
-        return [self._join(selections) for selections in zip(*told, strict=True)]
+        selected = [member.select(sentences) for member in self.members]
+        return [self._join(selections) for selections in zip(*selected, strict=True)]
 
     def label(self, selections: Sequence[Selection], heads: Sequence[IntArray]) -> list[FloatArray]:
         """Give each arc its distribution over labels: float32 [N, R] for heads int32 [N+1]."""
+        if not selections:
+            return []
+        labelled = [
+            np.concatenate(member.label([s.features[i] for s in selections], heads))
+            for i, member in enumerate(self.members)
+        ]
         n_labels = len(self.vocab.labels.strings)
-        told = [
-            scorer.label([selection.features[i] for selection in selections], heads)
-            for i, scorer in enumerate(self._scorers)
-        ]
-        return [
-            mean_log(map(np.exp, of_members), self._label_places, n_labels)
-            for of_members in zip(*told, strict=True)
-        ]
+        log_probs = mean_log(map(np.exp, labelled), self._label_positions, n_labels)
+        ends = accumulate((len(chosen) - 1 for chosen in heads), initial=0)
+        return [log_probs[start:end] for start, end in pairwise(ends)]
 
     def _join(self, selections: tuple[Selection, ...]) -> Selection:
         total = reduce(np.logaddexp, (selection.head_log_probs for selection in selections))
@@ -69,24 +78,21 @@ class EnsembleScorer:
 
     def _mean_tags(self, selections: tuple[Selection, ...], column: PredictedTag) -> FloatArray:
         """Average over the members that predict a column: log-probabilities [N+1, tags]."""
-        told, where = [], []
-        for vocab, own, selection in zip(self._vocabs, self._tag_places, selections, strict=True):
-            if column in own:
-                n = list(vocab.predicted).index(column)
-                told.append(_tag_probs(selection, n, len(own[column])))
-                where.append(own[column])
-        return mean_log(told, where, len(self.vocab.predicted[column].strings))
+        own = self._tag_positions[column]
+        probs = (
+            np.exp(selections[i].tag_log_probs[list(self.members[i].vocab.predicted).index(column)])
+            for i in own
+        )
+        return mean_log(probs, list(own.values()), len(self.vocab.predicted[column].strings))
 
 
-def _tag_probs(selection: Selection, n: int, n_tags: int) -> FloatArray:
-    """Give the probabilities of the n-th column; a model that tells only its choice is sure."""
-    if selection.tag_log_probs:
-        return np.exp(selection.tag_log_probs[n])
-    return np.eye(n_tags, dtype=np.float32)[selection.tags[n]]
+def as_one(scorers: Sequence[Scorer]) -> Scorer:
+    """Make an ensemble of several scorers; one by itself stays as it is."""
+    return scorers[0] if len(scorers) == 1 else EnsembleScorer(scorers)
 
 
-def mean_log(probs: Iterable[FloatArray], where: Sequence[Places], size: int) -> FloatArray:
-    """Average distributions [N, k], whose columns go to the places `where`: float32 [N, size]."""
+def mean_log(probs: Iterable[FloatArray], where: Sequence[Positions], size: int) -> FloatArray:
+    """Average distributions [N, k] whose columns belong at `where`: float32 [N, size]."""
     parts = []
     for own, at in zip(probs, where, strict=True):
         wide = np.zeros((len(own), size), np.float32)
@@ -95,13 +101,13 @@ def mean_log(probs: Iterable[FloatArray], where: Sequence[Places], size: int) ->
     return np.log(np.maximum(np.mean(parts, axis=0, dtype=np.float32), TINY)).astype(np.float32)
 
 
-def places(own: Index, whole: Index) -> Places:
-    """Find the strings of an index in one that has them all: positions [strings]."""
+def positions(own: Index, whole: Index) -> Positions:
+    """Find the strings of an index in one that has them all: [strings]."""
     return np.array([whole.id_of(string) - N_SPECIALS for string in own.strings], np.int64)
 
 
 def join_vocabs(vocabs: Sequence[Vocab]) -> Vocab:
-    """Make the vocabulary of an ensemble: all labels and tags; it reads by its members alone."""
+    """Make the vocabulary of an ensemble: all labels, tags and columns; ids are the members'."""
     columns = dict.fromkeys(column for vocab in vocabs for column in vocab.predicted)
     reads = dict.fromkeys(part for vocab in vocabs for r in vocab.reads for part in r.split("+"))
     return Vocab(
@@ -114,7 +120,6 @@ def join_vocabs(vocabs: Sequence[Vocab]) -> Vocab:
             for column in columns
         },
         mark_columns=tuple(cast(Mark, column) for column in reads),
-        members=tuple(vocabs),
     )
 
 

@@ -9,9 +9,9 @@ heads, and the softmax of Eq. 5 takes it away. Pairs are scored in blocks that f
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float32]
+from headwise.arrays import FloatArray
+
 BLOCK_BYTES = 2**19
 """Size of the array of a block, [dependents, heads, k] in float32."""
 ONE_THREAD = 9_000

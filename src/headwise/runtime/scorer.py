@@ -1,29 +1,47 @@
-"""What a parser asks of a network, and its ONNX Runtime form.
+"""What a parser asks of a network, and the two ways in which ONNX Runtime does it.
 
 A `Scorer` does two things, in the order of the paper: `select` gives every word a distribution
-over heads (Eq. 1-6), `label` names the arcs that were chosen. `OnnxScorer` runs one sentence at a
-time: no padding, so that no parse depends on its neighbours, and the pairs of a long sentence are
-scored in blocks of bounded size. `learn.scorer` is the same on a GPU, in batches.
+over heads (Eq. 1-6), `label` names the arcs that were chosen. It owns its vocabulary, so that
+callers see sentences and strings, never ids. `learn.scorer` does the same with PyTorch.
+
+`BatchScorer` runs sentences of similar length side by side, so that the weights of the LSTMs are
+read once for all of them. In int8 its graphs are built so that no sentence is affected by its
+batch (see `learn.export.batches`): a parse is the same bit for bit. In float32, where the order of
+sums depends on the batch, each sentence runs by itself. `SentenceScorer` runs the models that have
+no such graphs, with a transformer or DeNSe-Pei, one sentence at a time.
 """
 
-from collections.abc import Mapping, Sequence
+import copy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from itertools import accumulate, pairwise
+from operator import mul
+from typing import Any, Protocol
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.arrays import FloatArray, IntArray
 from headwise.errors import ModelError
-from headwise.model.bundle import DAMAGED, SELECT, Bundle
-from headwise.model.graph import ORT_ERRORS, open_graph
-from headwise.vocabulary.encode import Encoded, IntArray, WordIds
+from headwise.grouping import PASS_SIZE, batches
+from headwise.model.bundle import DAMAGED, INPUTS, PAIRS, SELECT, Bundle
+from headwise.model.graph import ORT_ERRORS, Graph
+from headwise.runtime.pairs import exponentials, head_log_probs
+from headwise.runtime.table import PADDING, InputTable
+from headwise.settings.choices import Precision
+from headwise.treebank.sentence import Sentence
+from headwise.vocabulary.encode import Encoded, WordIds, encode
 from headwise.vocabulary.ngrams import ROOT_PIECE
 from headwise.vocabulary.subwords import Windows
 from headwise.vocabulary.vocab import ROOT, Vocab
 
-FloatArray = NDArray[np.float32]
-Precision = Literal["int8", "float32"]
-BLOCK_BYTES = 4 * 2**20
+PRECISIONS: tuple[Precision, ...] = ("int8", "float32")
+MAX_BATCH_SLOTS = 1_024
+"""Slots that share a pass, padding included, unless one sentence has more."""
+LABEL_ROWS = 512
+"""Arcs in one call of `label`, few enough for a cache."""
+PAIR_BLOCK_BYTES = 4 * 2**20
 """Size of the largest array of word pairs, [rows, N+1, k] in float32: small enough for a cache."""
 
 
@@ -32,9 +50,8 @@ class Selection:
     """The head distribution of one sentence.
 
     `head_log_probs` is float32 [N+1, N+1], [dependent, head]; row 0 is never read. `features` are
-    for `label` of the same scorer, and for nobody else. `tags` are int32 [N+1] for each column that
-    the model predicts: positions among its strings. `tag_log_probs` are float32 [N+1, tags] for
-    each, where the scorer tells them.
+    for `label` of the same scorer only. `tags` are int32 [N+1] for each column that the model
+    predicts: positions among its strings; `tag_log_probs` are float32 [N+1, tags] for each.
     """
 
     head_log_probs: FloatArray
@@ -46,45 +63,142 @@ class Selection:
 class Scorer(Protocol):
     """A network that selects heads and labels arcs; safe to call from several threads."""
 
-    def select(self, sentences: Sequence[Encoded]) -> list[Selection]:
+    @property
+    def vocab(self) -> Vocab:
+        """What the network reads, and the labels and tags that it predicts."""
+
+    def select(self, sentences: Sequence[Sentence]) -> list[Selection]:
         """Give each word of each sentence its distribution over heads."""
 
     def label(self, selections: Sequence[Selection], heads: Sequence[IntArray]) -> list[FloatArray]:
         """Give each arc its distribution over labels: float32 [N, R] for heads int32 [N+1]."""
 
+    def in_treebank(self, name: str) -> "Scorer":
+        """Read sentences as that treebank's, if the model can tell it from others."""
 
-class OnnxScorer:
-    """Three graphs on one thread each call: represent, select, label; and a transformer's own."""
+
+def load_scorer(bundle: Bundle, precision: Precision = "int8") -> Scorer:
+    """Load the network of a model folder."""
+    held = [one for one in PRECISIONS if f"represent.{one}.onnx" in bundle.manifest.files]
+    if held and precision not in held:
+        raise ModelError(f"{bundle.path}: this model has no {precision}", f"it has {held[0]} only")
+    if INPUTS.format(precision) in bundle.manifest.files:
+        return BatchScorer(bundle, precision)
+    return SentenceScorer(bundle, precision)
+
+
+class BatchScorer:
+    """Three graphs, one thread per call: inputs, represent, label; pairs are scored in numpy."""
 
     def __init__(self, bundle: Bundle, precision: Precision = "int8") -> None:
         """Load the graphs of a model folder."""
-        subwords = bundle.vocab.subwords
-        self._encoder = Graph(bundle, f"encoder.{precision}.onnx") if subwords else None
-        self._represent = Graph(bundle, f"represent.{precision}.onnx")
-        self._select = Graph(bundle, SELECT)
-        self._label = Graph(bundle, f"label.{precision}.onnx")
-        self._n_tags = [len(index.strings) for index in bundle.vocab.predicted.values()]
-        self._misfit = ModelError(f"{bundle.path}: the graphs do not fit the vocabulary", DAMAGED)
-        self._check(bundle)
+        self.vocab = bundle.vocab
+        self._inputs = _open(bundle, INPUTS.format(precision))
+        self._represent = _open(bundle, f"represent.{precision}.onnx")
+        self._label = _open(bundle, f"label.{precision}.onnx")
+        self._v_a = _read_v_a(bundle)
+        self._batch_size = PASS_SIZE if precision == "int8" else 1
+        self._n_tags = [len(index.strings) for index in self.vocab.predicted.values()]
+        self._path = str(bundle.path)
+        _check_fit(self, self._path, lambda ids: self._select_batch(self._x_of(ids)[:, None], [2]))
+        self._table = InputTable(self._x_of, self.vocab)
 
-    def _check(self, bundle: Bundle) -> None:
-        """Try the last word, tag and label of the vocabulary: the graphs must have room."""
-        vocab = bundle.vocab
-        try:
-            selection = self._select_one(last_ids(vocab))
-            (labels,) = self.label([selection], [np.zeros(2, np.int32)])
-            fits = labels.shape == (1, len(vocab.labels.strings))
-            fits = fits and len(selection.tags) == len(vocab.predicted)
-            told = [scores.shape for scores in selection.tag_log_probs]
-            fits = fits and told in ([], [(2, n_tags) for n_tags in self._n_tags])
-        except (KeyError, ValueError, *ORT_ERRORS):
-            fits = False
-        if not fits:
-            raise self._misfit
+    def in_treebank(self, name: str) -> Scorer:
+        """Share the graphs, and remember words apart."""
+        if name not in self.vocab.treebanks:
+            return self
+        other = copy.copy(self)
+        other.vocab = self.vocab.as_in(name)
+        other._table = InputTable(other._x_of, other.vocab)
+        return other
 
-    def select(self, sentences: Sequence[Encoded]) -> list[Selection]:
+    def select(self, sentences: Sequence[Sentence]) -> list[Selection]:
         """Give each word of each sentence its distribution over heads."""
-        return [self._select_one(sentence) for sentence in sentences]
+        table, rows = self._table.look_up(sentences)
+        lengths = [len(own) for own in rows]
+        selections: list[Selection | None] = [None] * len(sentences)
+        for batch in batches(lengths, mul, MAX_BATCH_SLOTS, self._batch_size):
+            index = np.full((lengths[batch[-1]], len(batch)), PADDING, np.intp)  # [T, B]
+            for column, i in enumerate(batch):
+                index[: lengths[i], column] = rows[i]
+            x = table.vectors.take(index, axis=0)  # [T, B, s]
+            for i, selection in zip(
+                batch, self._select_batch(x, [lengths[i] for i in batch]), strict=True
+            ):
+                selections[i] = selection
+        return [selection for selection in selections if selection is not None]
+
+    def label(self, selections: Sequence[Selection], heads: Sequence[IntArray]) -> list[FloatArray]:
+        """Give each arc its distribution over labels: float32 [N, R] for heads int32 [N+1].
+
+        Arcs of many sentences go in one call, except with older models, whose int8 scale depends on
+        the call: there each sentence is a call.
+        """
+        ends = list(accumulate((len(chosen) - 1 for chosen in heads), initial=0))
+        if not selections:
+            return []
+        half = selections[0].features.shape[1] // 2
+        rows = np.empty((ends[-1], half), np.float32)
+        parts = [rows[start:end] for start, end in pairwise(ends)]
+        for selection, chosen, part in zip(selections, heads, parts, strict=True):
+            arcs = selection.features
+            np.add(arcs[1:, :half], arcs[chosen[1:], half:], out=part)
+        if self._label.inputs != ["rows"]:
+            return [self._label.run({"arcs": part})[0] for part in parts]
+        blocks = [rows[start : start + LABEL_ROWS] for start in range(0, len(rows), LABEL_ROWS)]
+        log_probs = np.concatenate([self._label.run({"rows": block})[0] for block in blocks])
+        return [log_probs[start:end] for start, end in pairwise(ends)]
+
+    def _x_of(self, words: Encoded) -> FloatArray:
+        return self._inputs.run(words.ids.by_name())[0]
+
+    def _select_batch(self, x: FloatArray, lengths: Sequence[int]) -> list[Selection]:
+        """Select the heads of sentences side by side, x [T, B, s]."""
+        feed = {"x": x, "lengths": np.array(lengths, np.int32)}
+        pairs, arcs, *tagged = self._represent.run(feed)
+        tags, tag_log_probs = _split_tags(tagged, self._n_tags, self._path)
+        both = exponentials(pairs)  # [T, B, 2k]
+        return [
+            Selection(
+                head_log_probs(both[:n, b], self._v_a),
+                arcs[:n, b],
+                tuple(column[:n, b] for column in tags),
+                tuple(column[:n, b] for column in tag_log_probs),
+            )
+            for b, n in enumerate(lengths)
+        ]
+
+
+class SentenceScorer:
+    """Graphs that take one sentence: represent, select, label, and a transformer's."""
+
+    def __init__(
+        self,
+        bundle: Bundle,
+        precision: Precision = "int8",
+        pair_block_bytes: int = PAIR_BLOCK_BYTES,
+    ) -> None:
+        """Load the graphs of a model folder; pairs are scored in blocks of bounded size."""
+        self.vocab = bundle.vocab
+        self._pair_block_bytes = pair_block_bytes
+        has_encoder = self.vocab.subwords is not None
+        self._encoder = _open(bundle, f"encoder.{precision}.onnx") if has_encoder else None
+        self._represent = _open(bundle, f"represent.{precision}.onnx")
+        self._select = _open(bundle, SELECT)
+        self._label = _open(bundle, f"label.{precision}.onnx")
+        self._n_tags = [len(index.strings) for index in self.vocab.predicted.values()]
+        self._path = str(bundle.path)
+        _check_fit(self, self._path, lambda ids: [self._select_one(ids)])
+
+    def in_treebank(self, name: str) -> Scorer:
+        """Share the graphs."""
+        other = copy.copy(self)
+        other.vocab = self.vocab.as_in(name) if name in self.vocab.treebanks else self.vocab
+        return other
+
+    def select(self, sentences: Sequence[Sentence]) -> list[Selection]:
+        """Give each word of each sentence its distribution over heads."""
+        return [self._select_one(encode(sentence, self.vocab)) for sentence in sentences]
 
     def label(self, selections: Sequence[Selection], heads: Sequence[IntArray]) -> list[FloatArray]:
         """Give each arc its distribution over labels: float32 [N, R] for heads int32 [N+1]."""
@@ -94,19 +208,14 @@ class OnnxScorer:
             for words in [np.arange(1, len(chosen), dtype=np.int32)]
         ]
 
-    @staticmethod
-    def _read(encoder: "Graph", windows: Windows) -> FloatArray:
-        """Read the states of words, float32 [N+1, .], window by window."""
-        states = [encoder.run({"subwords": ids})[0] for ids in windows.ids]
-        return np.concatenate(states)[windows.reads]
-
     def _select_one(self, sentence: Encoded) -> Selection:
         feed: dict[str, NDArray[Any]] = {**sentence.ids.by_name()}
         if self._encoder is not None and sentence.windows is not None:
-            feed["in_context"] = self._read(self._encoder, sentence.windows)
-        states, inputs, heads, dependents, *tags = self._represent.run(feed)
+            parts = [self._encoder.run({"subwords": ids})[0] for ids in sentence.windows.ids]
+            feed["in_context"] = np.concatenate(parts)[sentence.windows.reads]
+        states, inputs, heads, dependents, *tagged = self._represent.run(feed)
         n_slots, k = heads.shape
-        n_rows = max(1, BLOCK_BYTES // (4 * n_slots * k))
+        n_rows = max(1, self._pair_block_bytes // (4 * n_slots * k))
         rows = np.arange(n_slots, dtype=np.int32)
         # Filled in place: results kept one by one would each hold on to the memory of its block.
         head_log_probs = np.empty((n_slots, n_slots), np.float32)
@@ -114,26 +223,63 @@ class OnnxScorer:
             block = slice(start, start + n_rows)
             pairs = {"dependents": dependents[block], "heads": heads, "rows": rows[block]}
             head_log_probs[block] = self._select.run(pairs)[0]
-        n_columns = len(self._n_tags)  # what follows them are their scores, in newer models
-        told = tuple(column.astype(np.int32) for column in tags[:n_columns])
-        if any(column.max() >= n for column, n in zip(told, self._n_tags, strict=True)):
-            raise self._misfit
         features = {"states": states, "inputs": inputs}
-        return Selection(head_log_probs, features, told, tuple(tags[n_columns:]))
+        return Selection(head_log_probs, features, *_split_tags(tagged, self._n_tags, self._path))
 
 
-def _last_window(vocab: Vocab) -> Windows | None:
-    """Make the longest window, of the last subword, for a sentence of one word."""
-    if vocab.subwords is None:
-        return None
-    vocab.subwords.open()
-    settings = vocab.subwords.settings
-    ids = np.full((1, settings.window), settings.n_ids - 1, np.int32)
-    return Windows(ids, np.array([0, settings.window - 1], np.int32))
+def _open(bundle: Bundle, name: str) -> Graph:
+    return Graph(bundle.read(name), str(bundle.path / name))
 
 
-def last_ids(vocab: Vocab) -> Encoded:
-    """Give a sentence of one word that has the last of all ids."""
+class _PairWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`select.json`."""
+
+    v_a: list[float]
+
+
+def _read_v_a(bundle: Bundle) -> FloatArray:
+    try:
+        return np.array(msgspec.json.decode(bundle.read(PAIRS), type=_PairWeights).v_a, np.float32)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise ModelError(f"{bundle.path / PAIRS}: {error}", DAMAGED) from error
+
+
+def _split_tags(
+    tagged: Sequence[FloatArray], n_tags: Sequence[int], path: str
+) -> tuple[tuple[IntArray, ...], tuple[FloatArray, ...]]:
+    """Part the outputs of `represent`: for each column the tags, then their log-probabilities."""
+    tags = tuple(column.astype(np.int32) for column in tagged[: len(n_tags)])
+    if any(column.max() >= n for column, n in zip(tags, n_tags, strict=True)):
+        raise _misfit(path)
+    return tags, tuple(tagged[len(n_tags) :])
+
+
+def _check_fit(
+    scorer: BatchScorer | SentenceScorer,
+    path: str,
+    select: Callable[[Encoded], list[Selection]],
+) -> None:
+    """Try the last word, tag and label of the vocabulary: the graphs must have room for them."""
+    vocab = scorer.vocab
+    try:
+        selections = select(_last_ids(vocab))
+        (labels,) = scorer.label(selections, [np.zeros(2, np.int32)])
+        n_tags = [scores.shape for scores in selections[0].tag_log_probs]
+        fits = labels.shape == (1, len(vocab.labels.strings)) and n_tags == [
+            (2, len(index.strings)) for index in vocab.predicted.values()
+        ]
+    except (KeyError, ValueError, *ORT_ERRORS):
+        fits = False
+    if not fits:
+        raise _misfit(path)
+
+
+def _misfit(path: str) -> ModelError:
+    return ModelError(f"{path}: the graphs do not fit the vocabulary", DAMAGED)
+
+
+def _last_ids(vocab: Vocab) -> Encoded:
+    """Encode a sentence of one word that has the last of all ids."""
     last_ngram = [[ROOT_PIECE], [len(vocab.pieces) - 1]] if vocab.pieces.n_buckets else [[], []]
     last_mark = [[ROOT], [len(vocab.marks) - 1]] if vocab.marks.strings else [[], []]
     words, tags, vectors = (
@@ -144,18 +290,11 @@ def last_ids(vocab: Vocab) -> Encoded:
     return Encoded(WordIds(words, tags, ngrams, vectors, marks), _last_window(vocab))
 
 
-class Graph:
-    """One ONNX graph, ready to run."""
-
-    def __init__(self, bundle: Bundle, name: str) -> None:
-        """Open a graph of a model folder."""
-        # Without an arena of its own, or one long sentence would hold its memory forever.
-        self._session = open_graph(bundle.read(name), str(bundle.path / name), keeps_memory=False)
-        self.inputs = [node.name for node in self._session.get_inputs()]
-
-    def run(self, feed: Mapping[str, NDArray[Any]]) -> list[FloatArray]:
-        """Run on the inputs that the graph has: a parser without tags reads none, for example."""
-        results: list[FloatArray] = self._session.run(
-            None, {name: feed[name] for name in self.inputs}
-        )
-        return results
+def _last_window(vocab: Vocab) -> Windows | None:
+    """Make the longest window, of the last subword, for a sentence of one word."""
+    if vocab.subwords is None:
+        return None
+    vocab.subwords.open()
+    settings = vocab.subwords.settings
+    ids = np.full((1, settings.window), settings.n_ids - 1, np.int32)
+    return Windows(ids, np.array([0, settings.window - 1], np.int32))

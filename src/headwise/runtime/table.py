@@ -13,11 +13,11 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.arrays import FloatArray
 from headwise.treebank.sentence import Sentence, Word
 from headwise.vocabulary.encode import Encoded, encode
 from headwise.vocabulary.vocab import Vocab
 
-FloatArray = NDArray[np.float32]
 Rows = NDArray[np.intp]
 PADDING, ROOT_ROW, N_RESERVED = 0, 1, 2
 """Row 0 is zero, for what is no word; row 1 is ROOT."""

@@ -24,7 +24,7 @@ from queue import SimpleQueue
 import msgspec
 
 from headwise.errors import ConfigError, HeadwiseError
-from headwise.runtime.grouping import until_error
+from headwise.grouping import defer_exception
 
 Work = Callable[[bytes], bytes]
 DONE, FAILED = b"+", b"-"
@@ -43,7 +43,7 @@ class Failure(msgspec.Struct, frozen=True):
         return cls(as_utf8(error.what), None if error.hint is None else as_utf8(error.hint))
 
 
-class Turn:
+class FileLock:
     """A lock between forked processes, of one thread each; it is free again when its holder dies.
 
     That is why it is one of the kernel's, on a file that nobody else can see.
@@ -107,7 +107,7 @@ def map_in_processes(work: Work, items: Iterable[bytes], n_processes: int) -> It
         pending: deque[Future[bytes]] = deque()
         errors: list[Exception] = []
         try:
-            for item in until_error(items, errors):
+            for item in defer_exception(items, errors):
                 pending.append(pool.submit(ask, item))
                 if len(pending) > 2 * n_processes:
                     yield pending.popleft().result()

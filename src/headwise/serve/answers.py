@@ -5,16 +5,17 @@ returns the whole answer. What is kept between turns are bytes, not parses.
 """
 
 import math
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import replace
 
 import msgspec
 import numpy as np
 
+from headwise.arrays import FloatArray
+from headwise.grouping import consecutive
 from headwise.render.arcs import percent
 from headwise.render.svg import DrawnTree, draw_tree
 from headwise.runtime.parser import Parser
-from headwise.runtime.scorer import FloatArray
 from headwise.serve.limits import Refusal
 from headwise.serve.queue import Turn, Work
 from headwise.treebank.conllu import as_bytes
@@ -83,26 +84,13 @@ def _in_turns(
 ) -> Generator[Turn, None, list[bytes]]:
     """Parse and write some sentences a turn; finding them in text is part of the turn."""
     parts: list[bytes] = []
-    for chunk in _chunks(sentences):
+    for chunk in consecutive(sentences, len, TURN_WORDS):
         parsed = parser.parse_with_distributions(chunk)
         for sentence, (parse, head_log_probs) in zip(chunk, parsed, strict=True):
             parts.append(write(sentence, parse, head_log_probs))
         n_repaired = sum(parse.how != "greedy" for parse, _ in parsed)
         yield Turn(sum(map(bool, chunk)), sum(map(len, chunk)), n_repaired)
     return parts
-
-
-def _chunks(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
-    chunk: list[Sentence] = []
-    n_words = 0
-    for sentence in sentences:
-        if chunk and n_words + len(sentence) > TURN_WORDS:
-            yield chunk
-            chunk, n_words = [], 0
-        chunk.append(sentence)
-        n_words += len(sentence)
-    if chunk:
-        yield chunk
 
 
 def _record(sentence: Sentence, parse: Parse, head_log_probs: FloatArray) -> dict[str, object]:

@@ -12,8 +12,9 @@ from pathlib import Path
 import msgspec
 
 from headwise.errors import ConfigError
+from headwise.loading import load_parser
 from headwise.model.bundle import find_model, load_bundle
-from headwise.runtime.parser import Parser, load_parser
+from headwise.runtime.parser import Parser
 from headwise.serve.limits import Refusal
 from headwise.settings.choices import Decoder
 
@@ -69,11 +70,11 @@ class Models:
 
 def with_settings(parser: Parser, decoder: Decoder | None, keep_tags: bool) -> Parser:
     """Make a parser that shares its network with another, and makes its trees another way."""
-    decode = parser.decode
+    decode = parser.settings.decode
     if decoder is not None:
         decode = msgspec.structs.replace(decode, decoder=decoder)
-    return Parser(
-        parser.scorer, parser.vocab, decode, keep_tags=keep_tags, segmenter=parser.segmenter
+    return parser.with_settings(
+        msgspec.structs.replace(parser.settings, decode=decode, keep_tags=keep_tags)
     )
 
 
@@ -90,7 +91,7 @@ def load_models(given: Sequence[str]) -> Models:
             )
         if name in parsers:
             raise ConfigError(f"--model {one}: there is a model {name} already", "NAME=FOLDER")
-        parsers[name] = load_parser(load_bundle(path))
+        parsers[name] = load_parser([load_bundle(path)])
     return Models(parsers)
 
 

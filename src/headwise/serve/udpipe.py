@@ -13,8 +13,8 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from headwise.arrays import FloatArray
 from headwise.runtime.parser import Parser
-from headwise.runtime.scorer import FloatArray
 from headwise.serve.answers import Finish, answer_text
 from headwise.serve.api import JSON, NAME, guess_words, read_treebank, require_type
 from headwise.serve.forms import read_parts, read_query

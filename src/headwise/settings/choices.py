@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 Decoder = Literal["greedy", "mst", "eisner"]
-Weights = Literal["log-probability", "probability"]
+ArcWeights = Literal["log-probability", "probability"]
 Punctuation = Literal["none", "ptb", "conllx", "ud"]
 TagColumn = Literal["xpos", "upos", "upos+xpos", "none"]
 PredictedTag = Literal["upos", "xpos"]
@@ -13,6 +13,7 @@ Mark = Literal["upos", "xpos", "feats", "treebank"]
 Format = Literal["conllu", "conllx"]
 Input = Literal["auto", "conllu", "conllx", "text", "lines", "tokens"]
 Dtype = Literal["float32", "bfloat16"]
+Precision = Literal["int8", "float32"]
 
 Count = Annotated[int, Meta(ge=1, le=1_000_000)]
 Size = Annotated[int, Meta(ge=1, le=16_384)]

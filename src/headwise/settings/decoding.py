@@ -2,7 +2,7 @@
 
 import msgspec
 
-from headwise.settings.choices import Decoder, Weights
+from headwise.settings.choices import ArcWeights, Decoder
 
 
 class DecodeConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -12,5 +12,5 @@ class DecodeConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     """`greedy` (Eq. 8), `mst` (repair by Chu-Liu-Edmonds) or `eisner` (projective trees)."""
     single_root: bool = False
     """Exactly one word hangs on ROOT; the paper has no such constraint."""
-    weights: Weights = "log-probability"
+    weights: ArcWeights = "log-probability"
     """Arc weights in repair: `log-probability` (authors' code) or `probability` (the paper)."""

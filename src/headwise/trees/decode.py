@@ -4,12 +4,13 @@ Only outputs that are not (projective) trees yet are repaired, by a maximum span
 The algorithms themselves are in `chu_liu_edmonds` and `eisner`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.settings.choices import Decoder, Weights
+from headwise.grouping import batches
+from headwise.settings.choices import ArcWeights, Decoder
 from headwise.trees.chu_liu_edmonds import best_tree
 from headwise.trees.eisner import best_projective_trees
 from headwise.trees.tree import Heads, Scores, Tree, is_projective_tree, is_tree, n_roots
@@ -31,39 +32,26 @@ def greedy(head_log_probs: Scores) -> Heads:
     return heads
 
 
-def decode(head_log_probs: Scores, decoder: Decoder, single_root: bool, weights: Weights) -> Tree:
-    """Select the heads of one sentence; `decode_batch` of a list of one.
+def decode_batch(
+    head_log_probs: Sequence[Scores], decoder: Decoder, single_root: bool, weights: ArcWeights
+) -> list[Tree]:
+    """Select the heads of each sentence, in order; one does not depend on the others.
 
     Example: with `head_log_probs[1] = [-3, -9, -1]` and `head_log_probs[2] = [-2, -1, -9]` the
-    argmax is 1 -> 2 -> 1, no tree. Of the trees `[0, 0, 1]` (-3 - 1), `[0, 2, 0]` (-1 - 2) and
+    argmax is 1 -> 2 -> 1, not a tree. Of the trees `[0, 0, 1]` (-3 - 1), `[0, 2, 0]` (-1 - 2) and
     `[0, 0, 0]` (-3 - 2), "mst" and "eisner" return `[0, 2, 0]`, and "greedy" the cycle.
 
     Args:
-        head_log_probs: `[N+1, N+1]`, `[dependent, head]`, finite; row 0 is never read.
+        head_log_probs: for each sentence `[N+1, N+1]`, `[dependent, head]`, finite; row 0 is never
+            read.
         decoder: "greedy" never repairs, "mst" repairs to a tree, "eisner" to a projective tree.
         single_root: whether a repaired output, and one that passes unrepaired, has one root.
         weights: what repair sums up. The paper has s(i, j) = P_head, "probability"; sums of
             "log-probability" give the most probable tree.
 
     Raises:
-        ValueError: if the matrix is not square, or not finite outside row 0.
-    """
-    return decode_batch([head_log_probs], decoder, single_root, weights)[0]
-
-
-def decode_batch(
-    head_log_probs: Sequence[Scores], decoder: Decoder, single_root: bool, weights: Weights
-) -> list[Tree]:
-    """Select the heads of many sentences, in order; the same trees as `decode` one by one.
-
-    Args:
-        head_log_probs: for each sentence `[N+1, N+1]`, as in `decode`.
-        decoder: as in `decode`.
-        single_root: as in `decode`.
-        weights: as in `decode`.
-
-    Raises:
-        ValueError: as in `decode`; the message gives the position in the list.
+        ValueError: if a matrix is not square, or not finite outside row 0; the message gives its
+            position in the list.
     """
     for position, matrix in enumerate(head_log_probs):
         _check(matrix, position, weights)
@@ -74,7 +62,9 @@ def decode_batch(
             heads = best_tree(_repair_scores(head_log_probs[i], weights), single_root)
             trees[i] = Tree(heads, "mst")
         return trees
-    for batch in _batches(broken, [len(matrix) for matrix in head_log_probs]):
+    n_slots = [len(head_log_probs[i]) for i in broken]
+    for positions in batches(n_slots, lambda n, longest: n * longest**2, _CELLS_PER_BATCH):
+        batch = [broken[position] for position in positions]
         matrices = [_repair_scores(head_log_probs[i], weights) for i in batch]
         lengths = np.array([len(matrix) - 1 for matrix in matrices])
         repaired = best_projective_trees(_pad(matrices), lengths, single_root)
@@ -83,7 +73,7 @@ def decode_batch(
     return trees
 
 
-def _check(matrix: Scores, position: int, weights: Weights) -> None:
+def _check(matrix: Scores, position: int, weights: ArcWeights) -> None:
     """Refuse a matrix the decoders cannot give a tree for."""
     where = f"head_log_probs[{position}]"
     if matrix.size == 0 or matrix.shape != (len(matrix), len(matrix)):
@@ -108,25 +98,11 @@ def _is_accepted(heads: Heads, decoder: Decoder, single_root: bool) -> bool:
     return is_tree(heads) if decoder == "mst" else is_projective_tree(heads)
 
 
-def _repair_scores(matrix: Scores, weights: Weights) -> NDArray[np.float64]:
+def _repair_scores(matrix: Scores, weights: ArcWeights) -> NDArray[np.float64]:
     """Return a copy `[N+1, N+1]` to sum up in, with row 0, which may hold anything, cleared."""
     scores = np.array(matrix, dtype=np.float64)
     scores[0] = 0.0
     return np.exp(scores, out=scores) if weights == "probability" else scores
-
-
-def _batches(positions: list[int], n_slots: list[int]) -> Iterator[list[int]]:
-    """Group sentences of similar length: at most a quarter longer, at most so many cells."""
-    batch: list[int] = []
-    for position in sorted(positions, key=lambda i: n_slots[i]):
-        size = n_slots[position]
-        is_full = (len(batch) + 1) * size * size > _CELLS_PER_BATCH
-        if batch and (is_full or size > 1.25 * n_slots[batch[0]] + 1):
-            yield batch
-            batch = []
-        batch.append(position)
-    if batch:
-        yield batch
 
 
 def _pad(matrices: list[NDArray[np.float64]]) -> NDArray[np.float64]:

@@ -16,17 +16,6 @@ from headwise.trees.tree import Heads, Scores, summable_scale
 _CELLS_AT_ONCE = 2**16
 
 
-def best_projective_tree(scores: Scores, single_root: bool) -> Heads:
-    """Return the heads `[N+1]` of the best projective tree of one sentence.
-
-    Args:
-        scores: `[N+1, N+1]`, `[dependent, head]`, finite; row 0 and the diagonal never count.
-        single_root: whether exactly one word may be attached to ROOT.
-    """
-    lengths = np.array([len(scores) - 1])
-    return best_projective_trees(scores[np.newaxis], lengths, single_root)[0]
-
-
 def best_projective_trees(
     scores: Scores, lengths: NDArray[np.integer], single_root: bool
 ) -> list[Heads]:

@@ -4,13 +4,13 @@ Letters: N words, so N+1 slots with ROOT at 0; B sentences in a batch. Input and
 since parsing has no gold. A batch is padded with PAD, never with a word.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from headwise.arrays import IntArray
 from headwise.errors import DataError
 from headwise.settings.choices import TagColumn
 from headwise.treebank.sentence import Sentence
@@ -19,8 +19,6 @@ from headwise.vocabulary.ngrams import NO_PIECES, PAD_PIECE, ROOT_PIECE
 from headwise.vocabulary.subwords import Windows
 from headwise.vocabulary.vocab import PAD, ROOT, UNK, Vocab, tag_of
 
-IntArray = NDArray[np.int32]
-BoolArray = NDArray[np.bool_]
 Array = TypeVar("Array")
 Other = TypeVar("Other")
 GRAPH_INPUTS = ("words", "tags", "pieces", "vectors", "marks")
@@ -56,13 +54,11 @@ class WordIds(Generic[Array]):
 class Encoded:
     """One sentence as a network reads it.
 
-    `windows` is what the transformer reads, if the model has one. `members` is the sentence as each
-    model of an ensemble reads it.
+    `windows` is what the transformer reads, if the model has one.
     """
 
     ids: WordIds[IntArray]
     windows: Windows | None = None
-    members: tuple["Encoded", ...] = ()
 
     def __len__(self) -> int:
         """Count the slots, ROOT included."""
@@ -101,7 +97,6 @@ def encode(sentence: Sentence, vocab: Vocab) -> Encoded:
     return Encoded(
         ids,
         vocab.subwords.windows_of(forms) if vocab.subwords else None,
-        tuple(encode(sentence, member) for member in vocab.members),
     )
 
 
@@ -164,19 +159,3 @@ def stack_ids(sentences: Sequence[WordIds[IntArray]]) -> WordIds[IntArray]:
     """Put sentences side by side, padded to the longest one."""
     columns = zip(*(ids.by_name().values() for ids in sentences), strict=True)
     return WordIds(*map(pad, columns))
-
-
-def windowed_batches(
-    lengths: Sequence[int], batch_size: int, window: int, rng: np.random.Generator
-) -> Iterator[list[int]]:
-    """Shuffle, sort each window of batches by length, cut it: batches of sentence numbers.
-
-    This is the order of the authors' code: sentences of one batch are of similar length, and yet
-    every epoch mixes them anew.
-    """
-    order = rng.permutation(len(lengths))
-    for start in range(0, len(order), batch_size * window):
-        chunk = order[start : start + batch_size * window]
-        by_length = sorted(chunk.tolist(), key=lambda i: lengths[i])
-        for first in range(0, len(by_length), batch_size):
-            yield by_length[first : first + batch_size]

@@ -54,8 +54,7 @@ class Vocab:
     `tags` are read (from `tag_column`), `predicted` are told: for each column its tags. `vectors`
     are words that have a pre-trained vector, `pieces` cut words into character n-grams, `subwords`
     into what a pre-trained transformer reads; those have files of their own. `marks` are read from
-    `mark_columns`, and `treebank` is the one that sentences are taken to stem from. `members` are
-    the vocabularies of an ensemble, which reads by them alone.
+    `mark_columns`, and `treebank` is the one that sentences are taken to stem from.
     """
 
     words: Index
@@ -68,7 +67,6 @@ class Vocab:
     mark_columns: tuple[Mark, ...] = ()
     marks: Index = NOTHING
     treebank: str = ""
-    members: tuple["Vocab", ...] = ()
     subwords: Subwords | None = None
 
     @property

@@ -4,11 +4,9 @@ from pathlib import Path
 
 import pytest
 
+import headwise
 from bench.accuracy.choose import main
 from bench.accuracy.measure import DECODE, score_file
-from headwise.learn.scorer import load_torch_parser
-from headwise.model.bundle import find_model, load_bundle
-from headwise.runtime.parser import join_parsers
 
 
 def test_every_choice_has_the_score_of_its_ensemble(
@@ -26,7 +24,6 @@ def test_every_choice_has_the_score_of_its_ensemble(
     assert told == sorted(told, reverse=True)
     for line in lines:
         uas, _, las, *names = line.split()
-        members = [load_bundle(find_model(str(runs[name]))) for name in names]
-        parsers = [load_torch_parser(one, "cpu", DECODE) for one in members]
-        found = score_file(join_parsers(parsers), tiny_treebank, 1)
+        parser = headwise.load([runs[name] for name in names], device="cpu:0", decode=DECODE)
+        found = score_file(parser, tiny_treebank, 1)
         assert (uas, las) == (f"{found.uas:.2f}", f"{found.las:.2f}")

@@ -22,7 +22,6 @@ from headwise.learn.recipe import start, train
 from headwise.model.bundle import slim
 from headwise.settings.recipe import Recipe
 from headwise.settings.training import TeachConfig
-from headwise.vocabulary.encode import encode
 
 CPU = Device(torch.device("cpu"))
 
@@ -60,7 +59,7 @@ def test_lessons_are_the_mean_of_the_teachers(
     teachers = headwise.load(student.teach.models, precision="float32")
     number = 3
     sentence, gold = data.sentences[number], data.train.gold[number]
-    (selection,) = teachers.scorer.select([encode(sentence, teachers.vocab)])
+    (selection,) = teachers.scorer.select([sentence])
     (labels,) = teachers.scorer.label([selection], [gold.heads])
     lesson = lessons.of(torch.tensor([number]), len(sentence) + 1)
     assert lesson.heads is not None

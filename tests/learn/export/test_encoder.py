@@ -17,7 +17,7 @@ from headwise.learn.scorer import TorchScorer, load_network
 from headwise.model.bundle import Bundle, Description, load_bundle
 from headwise.model.graph import open_graph
 from headwise.network.network import Network, initialise
-from headwise.runtime.scorer import OnnxScorer
+from headwise.runtime.scorer import SentenceScorer
 from headwise.settings.decoding import DecodeConfig
 from headwise.settings.model import ModelConfig
 from headwise.treebank.sentence import Sentence
@@ -83,10 +83,10 @@ def test_a_model_without_layers_exports(
     description = Description(model, DecodeConfig(), {}, {})
     export_model(network, vocab, description, tmp_path / "m", export_encoder(network, vocab))
     exported = load_bundle(tmp_path / "m")
-    sentences = [encode(sentence, exported.vocab) for sentence in ewt_sentences[:20]]
-    exact = TorchScorer(load_network(exported, CPU), CPU).select(sentences)
+    sentences = ewt_sentences[:20]
+    exact = TorchScorer(load_network(exported, CPU), exported.vocab, CPU).select(sentences)
     for precision, tolerance in (("float32", 1e-4), ("int8", 0.5)):
-        found = OnnxScorer(exported, precision).select(sentences)  # type: ignore[arg-type]
+        found = SentenceScorer(exported, precision).select(sentences)  # type: ignore[arg-type]
         for one, other in zip(exact, found, strict=True):
             assert np.abs(one.head_log_probs - other.head_log_probs).max() < tolerance
 
@@ -98,11 +98,12 @@ def test_without_a_transformer_there_are_no_files(tiny_run: Path) -> None:
 
 def test_a_long_sentence_parses_and_is_like_torch(bundle: Bundle) -> None:
     words = [(f"word{i % 7}",) for i in range(300)]
-    sentence = encode(headwise.sentence_from_words(words, ["form"]), bundle.vocab)
-    assert sentence.windows is not None
-    assert len(sentence.windows.ids) > 20
-    (exact,) = TorchScorer(load_network(bundle, CPU), CPU).select([sentence])
-    (light,) = OnnxScorer(bundle, "float32").select([sentence])
+    sentence = headwise.sentence_from_words(words, ["form"])
+    windows = encode(sentence, bundle.vocab).windows
+    assert windows is not None
+    assert len(windows.ids) > 20
+    (exact,) = TorchScorer(load_network(bundle, CPU), bundle.vocab, CPU).select([sentence])
+    (light,) = SentenceScorer(bundle, "float32").select([sentence])
     np.testing.assert_allclose(light.head_log_probs, exact.head_log_probs, atol=1e-3)
 
 

@@ -8,10 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from headwise.arrays import IntArray
 from headwise.learn.data.treebanks import Examples
 from headwise.network.encoder import StoredWindows, WindowIds, store_windows
 from headwise.network.inputs import to_device
-from headwise.vocabulary.encode import IntArray, WordIds, pad, stack_ids
+from headwise.vocabulary.encode import WordIds, pad, stack_ids
 from headwise.vocabulary.ngrams import PAD_PIECE
 
 

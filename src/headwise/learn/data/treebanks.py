@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from headwise.arrays import BoolArray
 from headwise.errors import ConfigError, DataError
 from headwise.evaluate.punctuation import is_punctuation
 from headwise.learn.data.sources import sources_of
@@ -17,15 +18,7 @@ from headwise.settings.training import DataConfig, TrainConfig
 from headwise.treebank.conllu import read_sentences
 from headwise.treebank.sentence import Sentence
 from headwise.trees.tree import is_tree
-from headwise.vocabulary.encode import (
-    BoolArray,
-    Encoded,
-    Gold,
-    encode,
-    encode_gold,
-    heads_array,
-    require_tags,
-)
+from headwise.vocabulary.encode import Encoded, Gold, encode, encode_gold, heads_array, require_tags
 from headwise.vocabulary.marks import collect_marks
 from headwise.vocabulary.subwords import Subwords
 from headwise.vocabulary.vocab import N_SPECIALS, Index, Vocab, build_vocab, vocab_to_json
@@ -132,10 +125,7 @@ def _collect(treebanks: Mapping[str, Sequence[Sentence]], model: ModelConfig) ->
 
 def in_treebank(vocab: Vocab, name: str) -> Vocab:
     """Read sentences as of the treebank of that name, or as of the main one if it is not known."""
-    members = tuple(in_treebank(member, name) for member in vocab.members)
-    if name in vocab.treebanks:
-        vocab = vocab.as_in(name)
-    return replace(vocab, members=members)
+    return vocab.as_in(name) if name in vocab.treebanks else vocab
 
 
 def _with_vectors(

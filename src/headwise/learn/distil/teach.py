@@ -10,6 +10,7 @@ import hashlib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -19,20 +20,23 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from headwise.arrays import FloatArray, IntArray
 from headwise.errors import ConfigError, DataError, ModelError
 from headwise.files import whole_file
-from headwise.learn.data.treebanks import Data, examples, in_treebank, together
+from headwise.learn.data.treebanks import Data, examples, together
 from headwise.learn.distil.soft_targets import Lessons
-from headwise.learn.scorer import GPU_CHUNK, load_torch_parser
+from headwise.learn.scorer import load_torch_scorer
 from headwise.model.bundle import WEIGHTS, Bundle, find_model, load_bundle
-from headwise.runtime.parser import Parser, join_parsers
-from headwise.runtime.scorer import FloatArray, Selection
+from headwise.runtime.ensemble import as_one
+from headwise.runtime.parser import Parser
+from headwise.runtime.scorer import Selection
 from headwise.settings.choices import Format
+from headwise.settings.parsing import GPU_CHUNK_SIZE, ParserSettings
 from headwise.settings.recipe import Recipe
 from headwise.settings.training import TeachConfig
 from headwise.treebank.conllu import read_sentences
 from headwise.treebank.sentence import Sentence
-from headwise.vocabulary.encode import IntArray, encode, require_tags
+from headwise.vocabulary.encode import require_tags
 from headwise.vocabulary.vocab import N_SPECIALS, UNK, Index
 
 FILE = "lessons.safetensors"
@@ -105,9 +109,14 @@ class Teachers:
         """Give them as one parser."""
         if self._parser is None:
             device = str(self._device)
-            kept = self.keep_tags
-            own = [load_torch_parser(one, device, keep_tags=kept) for one in self._bundles]
-            self._parser = join_parsers(own)
+            settings = ParserSettings(
+                decode=self._bundles[0].manifest.decode,
+                keep_tags=self.keep_tags,
+                chunk_size=GPU_CHUNK_SIZE,
+                look_ahead=1,
+            )
+            scorers = [load_torch_scorer(bundle, device) for bundle in self._bundles]
+            self._parser = Parser(as_one(scorers), None, settings)
         return self._parser
 
 
@@ -182,16 +191,16 @@ def _collect(
 
 def _ask(teachers: Parser, data: Data) -> Iterator[tuple[Selection, FloatArray]]:
     """Let the teachers select heads and name the gold arcs, some sentences at a time."""
-    vocabs = {name: in_treebank(teachers.vocab, name) for name in set(data.treebanks)}
-    for start in range(0, len(data.sentences), GPU_CHUNK):
-        chunk = slice(start, start + GPU_CHUNK)
-        encoded = []
-        for sentence, name in zip(data.sentences[chunk], data.treebanks[chunk], strict=True):
-            require_tags(sentence, teachers.vocab)
-            encoded.append(encode(sentence, vocabs[name]))
-        selections = teachers.scorer.select(encoded)
-        heads = [gold.heads for gold in data.train.gold[chunk]]
-        yield from zip(selections, teachers.scorer.label(selections, heads), strict=True)
+    scorers = {name: teachers.scorer.in_treebank(name) for name in set(data.treebanks)}
+    for start in range(0, len(data.sentences), GPU_CHUNK_SIZE):
+        chunk = range(start, min(start + GPU_CHUNK_SIZE, len(data.sentences)))
+        for name, positions in groupby(chunk, data.treebanks.__getitem__):
+            rows, scorer = list(positions), scorers[name]
+            for row in rows:
+                require_tags(data.sentences[row], scorer.vocab)
+            selections = scorer.select([data.sentences[row] for row in rows])
+            heads = [data.train.gold[row].heads for row in rows]
+            yield from zip(selections, scorer.label(selections, heads), strict=True)
 
 
 def tempered(log_probs: FloatArray, temperature: float) -> FloatArray:

@@ -36,7 +36,9 @@ def calibrate(state: Run) -> Generator[CalibrationReport, None, dict[str, float]
     if not state.recipe.train.calibrate:
         return {}
     dev = state.data.dev
-    selections = TorchScorer(state.kept, state.device.where).select(dev.encoded)
+    selections = TorchScorer(state.kept, state.data.vocab, state.device.where).select_encoded(
+        dev.encoded
+    )
     told = HeadScores([one.head_log_probs for one in selections], [one.heads for one in dev.gold])
     temperature = told.temperature()
     report = CalibrationReport(temperature, told.error(), told.error(temperature))

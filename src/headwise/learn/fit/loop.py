@@ -12,6 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from headwise.arrays import BoolArray, IntArray
+from headwise.grouping import shuffled_batches
 from headwise.learn.data.on_device import Treebank
 from headwise.learn.data.treebanks import Examples
 from headwise.learn.distil.soft_targets import NO_LESSON, Lessons
@@ -29,7 +31,6 @@ from headwise.settings.choices import Dtype
 from headwise.settings.training import LabelConfig, TrainConfig
 from headwise.trees.decode import greedy
 from headwise.trees.tree import is_tree
-from headwise.vocabulary.encode import BoolArray, IntArray, windowed_batches
 from headwise.vocabulary.vocab import N_SPECIALS, PAD
 
 REPORT_EVERY = 20
@@ -118,7 +119,7 @@ def train_heads(
     """
     rng = seed_epoch(config.seed, *at, group.rank)
     lengths = treebank.host_lengths
-    batches = list(windowed_batches(lengths, config.batch_size, config.window, rng))
+    batches = list(shuffled_batches(lengths, config.batch_size, config.window, rng))
     parts = [batch[group.own] for batch in batches]
     numbers = [i for part in parts for i in part]
     order = torch.tensor(numbers, dtype=torch.long, device=treebank.lengths.device)
@@ -187,9 +188,9 @@ class Arcs:
     labels: Tensor
 
 
-def collect_arcs(network: Network, examples: Examples, device: torch.device) -> Arcs:
+def collect_arcs(scorer: TorchScorer, examples: Examples, device: torch.device) -> Arcs:
     """Run the trained network over a treebank once and keep what the label network reads."""
-    selections = TorchScorer(network, device).select(examples.encoded)
+    selections = scorer.select_encoded(examples.encoded)
     starts = np.cumsum([0, *(len(sentence) for sentence in examples.encoded)])[:-1]
     dependents = [
         start + np.arange(1, len(s)) for start, s in zip(starts, examples.encoded, strict=True)

@@ -158,8 +158,8 @@ def score_on(
     `dev` is the part of this process, and the scores are those of the whole `group`.
     """
     decode = state.recipe.decode
-    scorer = TorchScorer(state.kept, state.device.where)
-    selections = scorer.select(dev.encoded)
+    scorer = TorchScorer(state.kept, state.data.vocab, state.device.where)
+    selections = scorer.select_encoded(dev.encoded)
     uas, tree_rate = score_heads(selections, dev, group)
     las = None
     if with_labels:
@@ -183,9 +183,9 @@ def plan_label(state: Run) -> PhasePlan:
     """Plan the last phase: labels of gold arcs, on features that stay as they are."""
     recipe, group = state.recipe, state.device.group
     dev = state.data.dev.part(group.own)
-    arcs = collect_arcs(state.network, state.data.train, state.device.where)
-    scorer = TorchScorer(state.network, state.device.where)
-    selections = scorer.select(dev.encoded)
+    scorer = TorchScorer(state.network, state.data.vocab, state.device.where)
+    arcs = collect_arcs(scorer, state.data.train, state.device.where)
+    selections = scorer.select_encoded(dev.encoded)
     uas, tree_rate = score_heads(selections, dev, group)
     matrices = [selection.head_log_probs for selection in selections]
     decode = recipe.decode

@@ -1,10 +1,10 @@
-"""Sentences that are too long for the memory that may be used: cut, parsed in parts, and joined.
+"""Sentences that are too long for the memory budget: split, parsed in parts, and joined.
 
-A head distribution has N+1 numbers for each of N words, and repair needs several times that. Where
-this would exceed the budget, a sentence is parsed in stretches of equal length, each as a sentence
-of its own. The roots of all but the first then hang from the root of the first, if there is to be
-one root only. So the output is a tree, every word has its line, and memory stays bounded; only
-heads further away than a stretch are out of reach.
+A head distribution has N+1 numbers for each of N words, and repair needs several times that. A
+sentence that would exceed the budget is parsed in parts of equal length, each as a sentence of its
+own. If there is to be one root only, the roots of the other parts are then attached to the root of
+the first. So the output is a tree, every word has its line, and memory stays bounded; only heads
+outside of the part are out of reach.
 """
 
 import math
@@ -14,28 +14,22 @@ from itertools import pairwise
 from headwise.settings.choices import Decoder
 from headwise.treebank.sentence import Parse, Sentence
 
-MEMORY_BUDGET = 2**31
-"""Bytes that the sentences in work may take, besides the model and the file's own lines.
-
-One half is for a long sentence, of which there is one at a time, the other for the rest: so what
-is long does not depend on the number of threads."""
-SMALLEST_BUDGET = 2**26
 PAIR_BYTES: dict[Decoder, int] = {"greedy": 16, "mst": 32, "eisner": 48}
 """Bytes for each pair of words, decoding included: 11 to 41 were measured."""
 WORD_BYTES = 2**15
-"""Bytes for each word: its states, and what an LSTM needs to get there."""
+"""Bytes for each word: its states, and what an LSTM needs to compute them."""
 JOINED_LABELS = ("parataxis", "dep")
-"""What stands side by side in one sentence, in Universal Dependencies."""
+"""What Universal Dependencies calls clauses side by side in one sentence."""
 
 
 def longest_within(budget: int, decoder: Decoder) -> int:
-    """Give the number of words whose parsing takes `budget` bytes: a n^2 + b n = budget."""
+    """Return the number of words whose parsing takes `budget` bytes: a n^2 + b n = budget."""
     a, b = PAIR_BYTES[decoder], WORD_BYTES
     return max(1, int((math.sqrt(b * b + 4 * a * budget) - b) / (2 * a)))
 
 
-def cut(sentence: Sentence, limit: int) -> list[Sentence]:
-    """Cut a sentence into stretches of at most `limit` words, as even as can be."""
+def split_sentence(sentence: Sentence, limit: int) -> list[Sentence]:
+    """Split a sentence into parts of at most `limit` words and nearly equal length."""
     n_parts = -(-len(sentence) // limit)
     bounds = [len(sentence) * part // n_parts for part in range(n_parts + 1)]
     return [
@@ -44,11 +38,11 @@ def cut(sentence: Sentence, limit: int) -> list[Sentence]:
     ]
 
 
-def join(parts: Sequence[Parse], single_root: bool, labels: Sequence[str]) -> Parse:
-    """Make one parse of those of the stretches; `labels` are what the model knows.
+def join_parses(parts: Sequence[Parse], single_root: bool, labels: Sequence[str]) -> Parse:
+    """Join the parses of the parts of a sentence; `labels` are those that the model knows.
 
-    Example: `[2, 0]` and `[0, 1]` become `[2, 0, 2, 3]` with one root: 3 hangs from 2, the root of
-    the first stretch.
+    Example: `[2, 0]` and `[0, 1]` become `[2, 0, 2, 3]` with one root: 3 is attached to 2, the root
+    of the first part.
     """
     heads: list[int] = []
     names: list[str] = []

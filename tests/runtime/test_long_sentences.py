@@ -4,17 +4,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from headwise import load, sentence_from_words
-from headwise.runtime.parser import Parser
-from headwise.runtime.stretches import (
-    MEMORY_BUDGET,
+from headwise.runtime.long_sentences import (
     PAIR_BYTES,
     WORD_BYTES,
-    cut,
-    join,
+    join_parses,
     longest_within,
+    split_sentence,
 )
+from headwise.runtime.parser import Parser
+from headwise.settings.parsing import MEMORY_BUDGET
 from headwise.treebank.sentence import Parse, Sentence
 from headwise.trees.tree import is_tree, n_roots
 
@@ -40,7 +41,7 @@ def test_five_thousand_words_are_no_stretches() -> None:
 @given(st.integers(1, 60), st.integers(1, 70))
 def test_stretches_hold_each_word_once(n_words: int, limit: int) -> None:
     sentence = long_sentence(n_words)
-    parts = cut(sentence, limit)
+    parts = split_sentence(sentence, limit)
     assert tuple(word for part in parts for word in part.words) == sentence.words
     lengths = [len(part) for part in parts]
     assert max(lengths) <= limit
@@ -54,24 +55,24 @@ def parse_of(heads: list[int], how: str = "greedy") -> Parse:
 
 def test_the_example() -> None:
     parts = [parse_of([2, 0]), parse_of([0, 1], "eisner")]
-    joined = join(parts, True, ["root", "obj", "dep", "parataxis"])
+    joined = join_parses(parts, True, ["root", "obj", "dep", "parataxis"])
     assert joined.heads == (2, 0, 2, 3)
     assert joined.labels == ("obj", "root", "parataxis", "obj")
     assert joined.how == "eisner"
-    assert join(parts, True, ["root", "dep"]).labels[2] == "dep"
-    assert join(parts, True, ["root"]).labels[2] == "root"
-    assert join(parts, False, ["dep"]).heads == (2, 0, 0, 3)
+    assert join_parses(parts, True, ["root", "dep"]).labels[2] == "dep"
+    assert join_parses(parts, True, ["root"]).labels[2] == "root"
+    assert join_parses(parts, False, ["dep"]).heads == (2, 0, 0, 3)
 
 
 def test_without_a_root_in_the_first_stretch_others_keep_theirs() -> None:
-    assert join([parse_of([2, 1]), parse_of([0])], True, []).heads == (2, 1, 0)
+    assert join_parses([parse_of([2, 1]), parse_of([0])], True, []).heads == (2, 1, 0)
 
 
 @pytest.fixture(scope="module")
 def parser(full_run: object) -> Parser:
     parser = load(str(full_run))
-    parser.memory_budget = 2 * (32 * 40 * 40 + WORD_BYTES * 40)  # far below what may be asked for
-    return parser
+    budget = 2 * (32 * 40 * 40 + WORD_BYTES * 40)  # far below what may be asked for
+    return parser.with_settings(replace(parser.settings, memory_budget=budget))
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -1,0 +1,213 @@
+"""Group sentences into windows, chunks and batches: every rule of this kind, once.
+
+Sentences that share a pass through a network or a chart are padded to the longest of them. Of 128
+sentences in the order of a file, a ninth of the work is padding; of four times as many, half of
+that. So a stream is cut into windows (`windows`), each window is sorted by length and cut into
+chunks (`chunks`), and a chunk is cut into batches that share a pass (`batches`). All functions
+here see lengths only; positions, or the items themselves, come back.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from typing import TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+LOOK_AHEAD = 4
+"""Chunks in a window. The first window has one and the next two, so that output starts early."""
+MEAN_WORDS = 32
+"""Words per sentence, on average, after which a window ends early. A chunk ends after a share of as
+many, so that chunks of short and of long sentences take about as long."""
+MAX_WINDOW_CHARACTERS = 2**21
+"""Characters, of all columns, after which a window ends early: words may be very long."""
+PASS_SIZE = 16
+"""Sentences that share a pass: more would gain little. Chunks have a multiple of it where no other
+limit ends them."""
+MAX_GROWTH = 1.25
+"""How many times longer than the shortest of its batch a sentence may be."""
+
+
+def consecutive(
+    items: Iterable[T], size_of: Callable[[T], int], max_size: int, max_items: int = 2**31
+) -> Iterator[list[T]]:
+    """Cut a stream into groups of bounded total size; a larger item is a group of its own."""
+    group: list[T] = []
+    total = 0
+    for item in items:
+        size = size_of(item)
+        if group and (total + size > max_size or len(group) == max_items):
+            yield group
+            group, total = [], 0
+        group.append(item)
+        total += size
+    if group:
+        yield group
+
+
+def windows(
+    items: Iterable[T],
+    size: int,
+    n_words_of: Callable[[T], int],
+    n_characters_of: Callable[[T], int],
+    look_ahead: int = LOOK_AHEAD,
+) -> Iterator[list[T]]:
+    """Cut a stream into windows of `look_ahead` times `size` items; 1 if the scorer sorts."""
+    window: list[T] = []
+    n_words, n_characters, n_chunks = 0, 0, 1
+    for item in items:
+        own_words, own_characters = n_words_of(item), n_characters_of(item)
+        n_words += own_words
+        n_characters += own_characters
+        is_large = n_words > MEAN_WORDS * look_ahead * size or n_characters > MAX_WINDOW_CHARACTERS
+        if window and (len(window) == n_chunks * size or is_large):
+            yield window
+            window, n_chunks = [], min(look_ahead, 2 * n_chunks)
+            n_words, n_characters = own_words, own_characters
+        window.append(item)
+    if window:
+        yield window
+
+
+def chunks(
+    lengths: Sequence[int], size: int, max_pairs: int, look_ahead: int = LOOK_AHEAD
+) -> list[list[int]]:
+    """Cut a window into chunks of at most `size` items and `max_pairs` pairs, longest first."""
+    found: list[list[int]] = []
+    chunk: list[int] = []
+    n_words = n_pairs = 0
+    for position in sorted(range(len(lengths)), key=lengths.__getitem__):
+        length = lengths[position]
+        has_many_words = n_words >= MEAN_WORDS * size // look_ahead
+        is_full = len(chunk) == size or (has_many_words and len(chunk) % PASS_SIZE == 0)
+        if chunk and (is_full or n_pairs + length**2 > max_pairs):
+            found.append(chunk)
+            chunk, n_words, n_pairs = [], 0, 0
+        chunk.append(position)
+        n_words += length
+        n_pairs += length**2
+    return [chunk, *reversed(found)] if chunk else []
+
+
+def batches(
+    lengths: Sequence[int],
+    cost: Callable[[int, int], int],
+    max_cost: int,
+    max_items: int = 2**31,
+    max_growth: float = MAX_GROWTH,
+) -> Iterator[list[int]]:
+    """Cut positions into batches of similar length, shortest first.
+
+    `cost` is what a batch takes, from its number of items and the longest of them; an item that
+    costs more than `max_cost` is a batch of its own.
+    """
+    batch: list[int] = []
+    for position in sorted(range(len(lengths)), key=lengths.__getitem__):
+        length = lengths[position]
+        if batch and (
+            len(batch) == max_items
+            or cost(len(batch) + 1, length) > max_cost
+            or length > max_growth * lengths[batch[0]] + 1
+        ):
+            yield batch
+            batch = []
+        batch.append(position)
+    if batch:
+        yield batch
+
+
+def shuffled_batches(
+    lengths: Sequence[int], size: int, window: int, rng: np.random.Generator
+) -> Iterator[list[int]]:
+    """Shuffle, sort each window of `window` batches by length, and cut it into batches.
+
+    This is the order of the authors' code: the sentences of a batch have similar lengths, and yet
+    every epoch mixes them anew.
+    """
+    order = rng.permutation(len(lengths))
+    for start in range(0, len(order), size * window):
+        chunk = order[start : start + size * window]
+        by_length = sorted(chunk.tolist(), key=lambda i: lengths[i])
+        for first in range(0, len(by_length), size):
+            yield by_length[first : first + size]
+
+
+def shares(
+    items: Iterable[T],
+    size_of: Callable[[T], int],
+    n_workers: int,
+    *,
+    min_items: int,
+    max_items: int,
+    max_size: int,
+    max_ahead: int,
+) -> Iterator[list[T]]:
+    """Cut a stream into consecutive groups for workers, each a share of what is known to be left.
+
+    Groups start and end small, so that no worker waits long for its first group, nor for another's
+    last. A group holds `min_items` to `max_items`, and less where it would exceed `max_size`; at
+    most `max_ahead` is read ahead. An error of the stream is raised after all that came before it.
+    """
+    errors: list[Exception] = []
+    source = defer_exception(items, errors)
+    n_shares = 2 * n_workers
+    ahead: deque[T] = deque()
+    n_ahead = min_items
+    for _ in range(n_workers):
+        if size := _read_ahead(ahead, source, size_of, min_items, max_size):
+            yield _take(ahead, size_of, size, min_items, max_items, max_size)
+    limit = min(n_shares * max_size, max_ahead)
+    while size := _read_ahead(ahead, source, size_of, n_shares * n_ahead, limit):
+        share = min(size // n_shares, max_size)
+        yield _take(ahead, size_of, share, min_items, max_items, max_size)
+        n_ahead = min(2 * n_ahead, max_items)
+    if errors:
+        raise errors[0]
+
+
+def _read_ahead(
+    ahead: deque[T], source: Iterator[T], size_of: Callable[[T], int], n_items: int, max_size: int
+) -> int:
+    """Fill up to so many items or so much size; return the size of what is there."""
+    size = sum(map(size_of, ahead))
+    while len(ahead) < n_items and size < max_size and (item := next(source, None)) is not None:
+        ahead.append(item)
+        size += size_of(item)
+    return size
+
+
+def _take(
+    ahead: deque[T],
+    size_of: Callable[[T], int],
+    share: int,
+    min_items: int,
+    max_items: int,
+    max_size: int,
+) -> list[T]:
+    """Take a group of size `share`; more, if that is less than `min_items`."""
+    group = [ahead.popleft()]
+    size = size_of(group[0])
+    while ahead and len(group) < max_items:
+        limit = share if len(group) >= min_items else max_size
+        if size + size_of(ahead[0]) > limit:
+            break
+        group.append(ahead.popleft())
+        size += size_of(group[-1])
+    return group
+
+
+def in_order(parts: Iterable[tuple[Sequence[int], Sequence[T]]]) -> list[T]:
+    """Put the results of groups back in the order of the positions that were grouped."""
+    results: dict[int, T] = dict(
+        chain.from_iterable(zip(positions, own, strict=True) for positions, own in parts)
+    )
+    return [results[position] for position in range(len(results))]
+
+
+def defer_exception(items: Iterable[T], errors: list[Exception]) -> Iterator[T]:
+    """Pass items on; an exception that ends them early is kept in `errors`, to raise later."""
+    try:
+        yield from items
+    except Exception as error:
+        errors.append(error)
