@@ -53,7 +53,7 @@ def answer_json(
             record["distribution"] = _distribution(head_log_probs)
         if with_pictures and n_drawn_words + len(sentence) <= MAX_DRAWN_WORDS:
             n_drawn_words += len(sentence)
-            record |= _pictures(sentence.with_parse(parse), parse, head_log_probs)
+            record |= draw_pictures(sentence.with_parse(parse), parse, head_log_probs)
         return msgspec.json.encode(record)
 
     parts = yield from _in_turns((s for s in sentences if len(s)), parser, write)
@@ -101,7 +101,9 @@ def _record(sentence: Sentence, parse: Parse, head_log_probs: FloatArray) -> dic
     return shown
 
 
-def _pictures(sentence: Sentence, parse: Parse, head_log_probs: FloatArray) -> dict[str, DrawnTree]:
+def draw_pictures(
+    sentence: Sentence, parse: Parse, head_log_probs: FloatArray
+) -> dict[str, DrawnTree]:
     """Draw the tree and, if a repair changed it, the heads that the words chose (Eq. 8).
 
     Only arcs of the tree have labels; the others show their probability in its place.

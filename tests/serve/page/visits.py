@@ -1,11 +1,18 @@
 """What the tests of the page do again and again."""
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+import numpy as np
 from playwright.sync_api import Locator, Page, Route, expect
+
+from headwise import Parse, sentence_from_words
+from headwise.render.svg import DrawnTree
+from headwise.serve.answers import draw_pictures
 
 KIDS = "Kids love candy, and every word selects its head."
 HEBREW = "הילדים אוהבים ממתקים, וכל מילה בוחרת את הראש שלה."
@@ -41,13 +48,30 @@ def parse(page: Page, text: str) -> Locator:
 
 
 def answer_with(page: Page, *sentences: dict[str, Any]) -> None:
-    """Let the server answer with these sentences, whatever the model would say."""
-    body = json.dumps({"model": "en", "sentences": sentences})
+    """Make the server answer with these sentences and their pictures."""
+    answers = [sentence | pictures_of(sentence) for sentence in sentences]
+    body = msgspec.json.encode({"model": "en", "sentences": answers})
 
     def answer(route: Route) -> None:
         route.fulfill(status=200, content_type="application/json", body=body)
 
     page.route("**/parse", answer)
+
+
+def pictures_of(sentence: dict[str, Any]) -> dict[str, DrawnTree]:
+    columns = ("form", "upos", "head", "deprel")
+    words = sentence["words"]
+    drawn = sentence_from_words([[str(w.get(c, "_")) for c in columns] for w in words], columns)
+    parse = Parse(
+        tuple(w["head"] for w in words),
+        tuple(w["deprel"] for w in words),
+        tuple(math.log(w["probability"]) for w in words),
+        sentence["how"],
+    )
+    rows = np.array(sentence.get("distribution", np.zeros((len(words), len(words) + 1))))
+    with np.errstate(divide="ignore"):
+        head_log_probs = np.log(np.vstack([rows[:1], rows]))
+    return draw_pictures(drawn, parse, head_log_probs)
 
 
 def once(page: Page, path: str, handle: Callable[[Route], None]) -> None:

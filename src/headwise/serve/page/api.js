@@ -1,8 +1,8 @@
 /**
- * What the page asks the server, and its answers and troubles in words.
+ * Requests to the server, and its errors in words.
  */
 
-/** @typedef {import("./arcs.js").Sentence} Sentence */
+/** @typedef {import("./tree.js").Answer} Answer */
 
 /**
  * @typedef {object} Request
@@ -12,12 +12,12 @@
  * @property {string} [decoder]
  */
 
-const MOST_TRIES = 4;
-const LONGEST_WAIT = 30;
-const FULL_ANSWER = 20_000;
+const MAX_TRIES = 4;
+const MAX_WAIT_SECONDS = 30;
+const MAX_LENGTH_WITH_DISTRIBUTION = 20_000;
 
-/** A refusal or failure, with what to do about it. */
-export class Trouble extends Error {
+/** A request that failed or was refused, with a hint what to do about it. */
+export class RequestError extends Error {
   /**
    * @param {string} message
    * @param {string} [hint]
@@ -32,7 +32,7 @@ export class Trouble extends Error {
 }
 
 /**
- * Make a request of what was typed: CoNLL-U where it looks like that, as `headwise parse` decides.
+ * Send what was typed as CoNLL-U or as text, by the rule of `headwise parse`.
  *
  * @param {string} typed
  * @returns {Request}
@@ -53,27 +53,27 @@ export function isConllu(typed) {
 }
 
 /**
- * Parse. Distributions grow with the square of a sentence, so long texts go without.
+ * Parse. Distributions grow with the square of a sentence, so long texts have none.
  *
  * @param {Request} request
  * @param {Access} access
- * @returns {Promise<{model: string, sentences: Sentence[]}>}
+ * @returns {Promise<{model: string, sentences: Answer[]}>}
  */
 export async function parse(request, access) {
   const length = (request.text ?? request.conllu ?? "").length;
-  if (length <= FULL_ANSWER) {
+  if (length <= MAX_LENGTH_WITH_DISTRIBUTION) {
     try {
-      return await (await ask({ ...request, distribution: true }, access)).json();
+      return await (await ask({ ...request, pictures: true, distribution: true }, access)).json();
     } catch (error) {
-      // One very long sentence can have more than the server gives out.
-      if (!(error instanceof Trouble) || error.status !== 413) throw error;
+      // The distributions of one very long sentence can exceed the server's limit.
+      if (!(error instanceof RequestError) || error.status !== 413) throw error;
     }
   }
-  return (await ask(request, access)).json();
+  return (await ask({ ...request, pictures: true }, access)).json();
 }
 
 /**
- * Parse to CoNLL-U, byte by byte what the command line writes.
+ * Parse to CoNLL-U, the same bytes as the command line writes.
  *
  * @param {Request} request
  * @param {Access} access
@@ -100,7 +100,7 @@ export async function models(token) {
  */
 
 /**
- * Ask to parse; when the server is busy, wait as long as it says and ask again, a few times.
+ * Ask to parse; if the server is busy, wait as long as it says and try again, a few times.
  *
  * @param {object} body
  * @param {Access} access
@@ -112,7 +112,7 @@ async function ask(body, { signal, token, onBusy }) {
     try {
       return await send("parse", { method: "POST", headers, body: JSON.stringify(body), signal });
     } catch (error) {
-      if (!(error instanceof Trouble) || error.status !== 429 || tries === MOST_TRIES) throw error;
+      if (!(error instanceof RequestError) || error.status !== 429 || tries === MAX_TRIES) throw error;
       onBusy(error.wait);
       await pause(error.wait, signal);
     }
@@ -128,7 +128,7 @@ function authority(token) {
 }
 
 /**
- * @param {string} path relative to the page, which may stand behind a prefix
+ * @param {string} path relative to the page, which may have a prefix
  * @param {RequestInit} options
  */
 async function send(path, options) {
@@ -137,36 +137,36 @@ async function send(path, options) {
     response = await fetch(path, { ...options, credentials: "same-origin" });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new Trouble(
+    throw new RequestError(
       "The server does not answer.",
-      "Is headwise serve still running? Then try again.",
+      "Check that headwise serve is still running, then try again.",
     );
   }
-  if (!response.ok) throw await refusal(response);
+  if (!response.ok) throw await errorOf(response);
   return response;
 }
 
 /** @param {Response} response */
-async function refusal(response) {
+async function errorOf(response) {
   /** @type {{error?: {message?: unknown, hint?: unknown}}} */
-  const said = await response.json().catch(() => ({}));
+  const answer = await response.json().catch(() => ({}));
   const wait = Math.min(
     Math.max(Number(response.headers.get("Retry-After")) || 1, 1),
-    LONGEST_WAIT,
+    MAX_WAIT_SECONDS,
   );
-  const message = said.error?.message ?? `the server answered with status ${response.status}`;
+  const message = answer.error?.message ?? `the server answered with status ${response.status}`;
   const more = { status: response.status, wait };
-  return new Trouble(asSentence(message), asSentence(said.error?.hint ?? ""), more);
+  return new RequestError(asSentence(message), asSentence(answer.error?.hint ?? ""), more);
 }
 
 /**
- * Give a message of the server a capital and a full stop.
+ * Write a message of the server as a sentence, with a capital and a full stop.
  *
  * @param {unknown} message
  */
 function asSentence(message) {
-  const told = String(message);
-  return told.charAt(0).toUpperCase() + told.slice(1) + (/[\p{L}\p{N}]$/u.test(told) ? "." : "");
+  const text = String(message);
+  return text.charAt(0).toUpperCase() + text.slice(1) + (/[\p{L}\p{N}]$/u.test(text) ? "." : "");
 }
 
 /**

@@ -1,11 +1,10 @@
 /**
- * P_head of one word (Eq. 5) as a small table: head, probability, bar. All of it adds up to one.
+ * P_head of one word (Eq. 5) as a small table: head, probability, bar.
  */
 
-import { formsOf } from "./arcs.js";
 import { element } from "./dom.js";
 
-/** @typedef {import("./arcs.js").Sentence} Sentence */
+/** @typedef {import("./tree.js").Sentence} Sentence */
 
 const FEWEST_ROWS = 3;
 const MOST_ROWS = 8;
@@ -28,7 +27,7 @@ const FAINT = 0.005;
  * @returns {HTMLElement}
  */
 export function distributionPanel(sentence, position, onClose) {
-  const form = formsOf(sentence)[position - 1];
+  const form = sentence.forms[position - 1];
   const title = element("h4", {}, "Which head for “", element("bdi", {}, form), "”?");
   const close = element("button", { type: "button", class: "quiet" }, "Close");
   close.addEventListener("click", onClose);
@@ -48,7 +47,7 @@ export function distributionPanel(sentence, position, onClose) {
 }
 
 /**
- * Say the likeliest heads in one line, for those who listen.
+ * List the likeliest heads in one line, for screen readers.
  *
  * @param {Sentence} sentence
  * @param {number} position
@@ -57,8 +56,8 @@ export function distributionInWords(sentence, position) {
   const row = sentence.distribution?.[position - 1];
   if (!row) return "";
   const rows = rowsOf(sentence, position, row).slice(0, FEWEST_ROWS);
-  const said = rows.map(({ head, place, probability }) => `${head}${place} ${exact(probability)}`);
-  return `Heads of ${formsOf(sentence)[position - 1]}: ${said.join(", ")}`;
+  const heads = rows.map(({ head, place, probability }) => `${head}${place} ${exact(probability)}`);
+  return `Heads of ${sentence.forms[position - 1]}: ${heads.join(", ")}`;
 }
 
 /**
@@ -70,7 +69,7 @@ export function distributionInWords(sentence, position) {
  * @returns {Row[]}
  */
 function rowsOf(sentence, position, row) {
-  const forms = formsOf(sentence);
+  const { forms } = sentence;
   const order = row
     .map((probability, head) => ({ probability, head }))
     .sort((a, b) => b.probability - a.probability);
@@ -79,7 +78,7 @@ function rowsOf(sentence, position, row) {
   const shown = order.filter((_, rank) => isShown(rank));
   const rest = order.slice(shown.length);
   const rows = shown.map(({ probability, head }) => ({
-    // Eq. 5 is over all words: a word may waste some probability on itself.
+    // Eq. 5 is over all words, the word itself included.
     head: head === position ? "itself" : head ? forms[head - 1] : "ROOT",
     place: head && head !== position ? ` (${head})` : "",
     probability,
@@ -124,18 +123,18 @@ function table(rows) {
 function tableRow({ head, place, probability, note }) {
   const bar = element("span", { class: "bar" });
   bar.style.setProperty("--p", String(probability));
-  const said = note ? element("small", {}, ` ${note}`) : "";
+  const remark = note ? element("small", {}, ` ${note}`) : "";
   return element(
     "tr",
     { "data-probability": probability, class: note === "in the tree" ? "chosen" : null },
-    element("th", { scope: "row" }, element("bdi", {}, head), place, said),
+    element("th", { scope: "row" }, element("bdi", {}, head), place, remark),
     element("td", { class: "number" }, exact(probability)),
     element("td", { class: "track", "aria-hidden": "true" }, bar),
   );
 }
 
 /**
- * Write a probability with four decimals, never as the certainty or impossibility that it is not.
+ * Write a probability with four decimals, but never as exactly 0 or 1.
  *
  * @param {number} probability
  */

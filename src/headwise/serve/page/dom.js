@@ -1,5 +1,5 @@
 /**
- * Elements built by hand: data only ever becomes text or the value of an attribute, never markup.
+ * Make elements: data becomes text or the value of an attribute, never markup.
  */
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -47,15 +47,15 @@ export function shape(name, attributes = {}, ...children) {
 }
 
 /**
- * Find what the page must have.
+ * Get an element that the page must have.
  *
  * @template {Element} E
  * @param {string} id
  * @param {new () => E} kind
  * @returns {E}
  */
-export function found(id, kind) {
-  const there = document.getElementById(id);
-  if (!(there instanceof kind)) throw new Error(`the page has no ${id}`);
-  return there;
+export function getElement(id, kind) {
+  const found = document.getElementById(id);
+  if (!(found instanceof kind)) throw new Error(`the page has no ${id}`);
+  return found;
 }

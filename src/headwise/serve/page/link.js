@@ -1,5 +1,5 @@
 /**
- * A link to what is shown. All of it stands in the fragment, which browsers do not send anywhere.
+ * A link to what is shown. It is all in the fragment, which browsers do not send to the server.
  */
 
 const LONGEST_LINK = 16_000;
@@ -15,7 +15,7 @@ const LONGEST_TEXT = 200_000;
  */
 
 /**
- * Write the fragment; null where the text is too long for a link.
+ * Write the fragment; null if the text is too long for a link.
  *
  * @param {Shown} shown
  * @returns {Promise<string | null>}
@@ -35,7 +35,7 @@ export async function toFragment(shown) {
 }
 
 /**
- * Read a fragment; null where it holds no text, an Error in words where it is broken.
+ * Read a fragment; null if it holds no text. A broken one throws an Error.
  *
  * @param {string} fragment
  * @returns {Promise<Shown | null>}
@@ -60,7 +60,7 @@ async function pack(text) {
 }
 
 /**
- * Unpack no more than `LONGEST_TEXT` bytes, however much a crafted link would become.
+ * Unpack at most `LONGEST_TEXT` characters: a crafted link could become much longer.
  *
  * @param {string} packed
  */

@@ -1,10 +1,10 @@
 /**
- * The page: a text goes to the server, its sentences come back and are shown. Everything that is
- * drawn is made in the modules that this one imports; here they meet the form, the link and the user.
+ * The page: sends a text to the server and shows the sentences of the answer. The views are in the
+ * modules imported here; this one connects them with the form, the link and the reader.
  */
 
-import { Trouble, conllu, isConllu, models, parse, requestOf } from "./api.js";
-import { element, found } from "./dom.js";
+import { RequestError, conllu, isConllu, models, parse, requestOf } from "./api.js";
+import { element, getElement } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
 import { fromFragment, toFragment } from "./link.js";
 import { save } from "./save.js";
@@ -13,26 +13,26 @@ import { sentenceCard } from "./sentence.js";
 /** @typedef {import("./sentence.js").View} View */
 /** @typedef {import("./sentence.js").Card} Card */
 
-const AT_A_TIME = 20;
+const CARDS_AT_A_TIME = 20;
 
-const form = found("form", HTMLFormElement);
-const text = found("text", HTMLTextAreaElement);
-const model = found("model", HTMLSelectElement);
-const decoder = found("decoder", HTMLSelectElement);
-const token = found("token", HTMLInputElement);
-const results = found("results", HTMLElement);
-const sentences = found("sentences", HTMLElement);
-const status = found("status", HTMLElement);
-const spoken = found("spoken", HTMLElement);
-const trouble = found("trouble", HTMLElement);
-const more = found("more", HTMLButtonElement);
-const views = found("views", HTMLFieldSetElement);
+const form = getElement("form", HTMLFormElement);
+const text = getElement("text", HTMLTextAreaElement);
+const model = getElement("model", HTMLSelectElement);
+const decoder = getElement("decoder", HTMLSelectElement);
+const token = getElement("token", HTMLInputElement);
+const results = getElement("results", HTMLElement);
+const sentences = getElement("sentences", HTMLElement);
+const status = getElement("status", HTMLElement);
+const spoken = getElement("spoken", HTMLElement);
+const errorBox = getElement("error", HTMLElement);
+const more = getElement("more", HTMLButtonElement);
+const views = getElement("views", HTMLFieldSetElement);
 
 /**
  * @typedef {object} State
  * @property {AbortController} running
  * @property {{typed: string, request: import("./api.js").Request} | null} shown
- * @property {import("./arcs.js").Sentence[]} answer
+ * @property {import("./tree.js").Answer[]} answer
  * @property {Card[]} cards
  * @property {string} word the chosen one, `2.3`
  */
@@ -52,36 +52,36 @@ function say(message) {
   status.textContent = message;
 }
 
-/** @param {string} message for those who listen; the page shows it otherwise */
+/** @param {string} message for screen readers; the page shows it in another way */
 function speak(message) {
   spoken.textContent = message;
 }
 
 /**
- * Show what went wrong, in words, and a way to try again where that may help.
+ * Show an error and, if that may help, a button to try again.
  *
  * @param {unknown} error
  */
-function complain(error) {
+function showError(error) {
   if (error instanceof DOMException && error.name === "AbortError") return;
-  const told = error instanceof Error ? error.message : String(error);
-  const parts = [element("p", {}, element("strong", {}, told))];
-  if (error instanceof Trouble && error.hint) parts.push(element("p", {}, error.hint));
-  if (error instanceof Trouble && [0, 429, 503].includes(error.status)) {
+  const message = error instanceof Error ? error.message : String(error);
+  const parts = [element("p", {}, element("strong", {}, message))];
+  if (error instanceof RequestError && error.hint) parts.push(element("p", {}, error.hint));
+  if (error instanceof RequestError && [0, 429, 503].includes(error.status)) {
     const again = element("button", { type: "button" }, "Try again");
     again.addEventListener("click", () => form.requestSubmit());
     parts.push(element("p", {}, again));
   }
-  found("token-field", HTMLElement).hidden &&= !(error instanceof Trouble && error.status === 401);
-  trouble.replaceChildren(...parts);
+  getElement("token-field", HTMLElement).hidden &&= !(error instanceof RequestError && error.status === 401);
+  errorBox.replaceChildren(...parts);
   say("");
 }
 
-/** Start a request: what was running stops. */
+/** Start a request and abort the one before. */
 function access() {
   state.running.abort();
   state.running = new AbortController();
-  trouble.replaceChildren();
+  errorBox.replaceChildren();
   return {
     signal: state.running.signal,
     token: token.value,
@@ -93,7 +93,7 @@ function access() {
 async function run() {
   const typed = text.value;
   if (!typed.trim()) {
-    complain(new Trouble("There is no text yet.", "Type or paste some, or choose an example."));
+    showError(new RequestError("There is no text yet.", "Type or paste some, or choose an example."));
     text.focus();
     return;
   }
@@ -108,7 +108,7 @@ async function run() {
     Object.assign(state, { shown: { typed, request }, answer: answer.sentences, word: "" });
     showAll();
   } catch (error) {
-    complain(error);
+    showError(error);
   } finally {
     if (!asked.signal.aborted) form.removeAttribute("aria-busy");
   }
@@ -121,16 +121,16 @@ function showAll() {
   showMore();
   const count = state.answer.length;
   const words = state.answer.reduce((sum, sentence) => sum + sentence.words.length, 0);
-  const told = `${count === 1 ? "1 sentence" : `${count} sentences`}, ${words === 1 ? "1 word" : `${words} words`}`;
-  found("count", HTMLElement).textContent = told;
-  say(`Parsed: ${told}.`);
+  const summary = `${count === 1 ? "1 sentence" : `${count} sentences`}, ${words === 1 ? "1 word" : `${words} words`}`;
+  getElement("count", HTMLElement).textContent = summary;
+  say(`Parsed: ${summary}.`);
 }
 
-/** Draw the next few sentences: a book would be too much at once. */
+/** Show the next few sentences; a book would be too much at once. */
 function showMore() {
   const from = state.cards.length;
-  const context = { speak, complain, onChoice };
-  for (const [index, sentence] of state.answer.slice(from, from + AT_A_TIME).entries()) {
+  const context = { speak, showError, onChoice };
+  for (const [index, sentence] of state.answer.slice(from, from + CARDS_AT_A_TIME).entries()) {
     const card = sentenceCard(sentence, from + index + 1, currentView(), context);
     state.cards.push(card);
     sentences.append(card.root);
@@ -159,7 +159,7 @@ async function copyLink() {
     word: state.word,
   });
   if (fragment === null)
-    throw new Trouble("This text is too long for a link.", "Save the CoNLL-U instead.");
+    throw new RequestError("This text is too long for a link.", "Save the CoNLL-U instead.");
   history.replaceState(null, "", `#${fragment}`);
   const isCopied = await navigator.clipboard?.writeText(location.href).then(
     () => true,
@@ -174,18 +174,18 @@ async function saveConllu() {
   say("CoNLL-U saved.");
 }
 
-/** Show what a link says, if there is one. */
+/** Show what the link in the address says, if there is one. */
 async function followLink() {
-  const told = await fromFragment(location.hash);
-  if (!told) return;
-  text.value = told.text;
-  choose(model, told.model);
-  choose(decoder, told.decoder);
-  const view = views.querySelector(`input[value="${CSS.escape(told.view ?? "tree")}"]`);
+  const linked = await fromFragment(location.hash);
+  if (!linked) return;
+  text.value = linked.text;
+  choose(model, linked.model);
+  choose(decoder, linked.decoder);
+  const view = views.querySelector(`input[value="${CSS.escape(linked.view ?? "tree")}"]`);
   if (view instanceof HTMLInputElement) view.checked = true;
   noteForm();
   await run();
-  const [number, position] = (told.word ?? "").split(".").map(Number);
+  const [number, position] = (linked.word ?? "").split(".").map(Number);
   if (number > 0 && position > 0) state.cards[number - 1]?.choose(position);
 }
 
@@ -197,20 +197,20 @@ function choose(menu, value) {
   if (value && [...menu.options].some((option) => option.value === value)) menu.value = value;
 }
 
-/** Say how the text will be read. */
+/** Tell how the text will be read. */
 function noteForm() {
-  found("reads", HTMLElement).textContent = isConllu(text.value)
+  getElement("reads", HTMLElement).textContent = isConllu(text.value)
     ? "Read as CoNLL-U: words and sentences stay."
     : "";
 }
 
 async function fillModels() {
-  const told = await models(token.value);
-  trouble.replaceChildren();
-  const names = Object.keys(told.models);
+  const answer = await models(token.value);
+  errorBox.replaceChildren();
+  const names = Object.keys(answer.models);
   model.replaceChildren(...names.map((name) => element("option", { value: name }, name)));
-  model.value = told.default_model;
-  found("model-field", HTMLElement).hidden = names.length < 2;
+  model.value = answer.default_model;
+  getElement("model-field", HTMLElement).hidden = names.length < 2;
 }
 
 function fillExamples() {
@@ -227,13 +227,13 @@ function fillExamples() {
     });
     return element("li", {}, button);
   });
-  found("examples", HTMLUListElement).append(...buttons);
+  getElement("examples", HTMLUListElement).append(...buttons);
 }
 
 function listen() {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    run().catch(complain);
+    run().catch(showError);
   });
   text.addEventListener("input", noteForm);
   text.addEventListener("keydown", (event) => {
@@ -244,14 +244,14 @@ function listen() {
     state.word = "";
   });
   more.addEventListener("click", showMore);
-  found("copy-link", HTMLButtonElement).addEventListener("click", () => copyLink().catch(complain));
-  found("save-conllu", HTMLButtonElement).addEventListener("click", () =>
-    saveConllu().catch(complain),
+  getElement("copy-link", HTMLButtonElement).addEventListener("click", () => copyLink().catch(showError));
+  getElement("save-conllu", HTMLButtonElement).addEventListener("click", () =>
+    saveConllu().catch(showError),
   );
-  token.addEventListener("change", () => fillModels().catch(complain));
-  window.addEventListener("hashchange", () => followLink().catch(complain));
+  token.addEventListener("change", () => fillModels().catch(showError));
+  window.addEventListener("hashchange", () => followLink().catch(showError));
 }
 
 listen();
 fillExamples();
-fillModels().catch(complain).then(followLink).catch(complain);
+fillModels().catch(showError).then(followLink).catch(showError);

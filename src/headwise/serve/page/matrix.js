@@ -2,16 +2,14 @@
  * P_head of a whole sentence (Eq. 5) as a table: dependents in rows, heads in columns.
  */
 
-import { percent } from "./arcs.js";
-import { isRightToLeft, short } from "./cells.js";
 import { element } from "./dom.js";
 import { exact } from "./distribution.js";
 import { changedWords } from "./repair.js";
+import { percent } from "./tree.js";
 
-/** @typedef {import("./arcs.js").Sentence} Sentence */
+/** @typedef {import("./tree.js").Sentence} Sentence */
 
 const MOST_WORDS = 60;
-const LONGEST_NAME = 14;
 const FAINT = 0.005;
 const KEY = [0.01, 0.1, 0.5, 0.99];
 
@@ -30,13 +28,12 @@ export function matrixView(sentence) {
       `This sentence has ${sentence.words.length} words; the matrix is shown for up to ${MOST_WORDS}.`,
     );
   }
-  const dir = isRightToLeft(sentence.text) ? "rtl" : null;
   const box = element("div", {
     class: "scroll",
     tabindex: 0,
     role: "group",
     "aria-label": "Matrix of head probabilities",
-    dir,
+    dir: sentence.isRightToLeft ? "rtl" : null,
   });
   box.append(matrix(sentence, sentence.distribution));
   return element("div", { class: "matrix-view" }, box, key(changedWords(sentence).length > 0));
@@ -52,15 +49,15 @@ function note(text) {
  * @param {number[][]} rows
  */
 function matrix(sentence, rows) {
-  const names = ["ROOT", ...sentence.words.map((word) => short(word.form, LONGEST_NAME))];
+  const names = ["ROOT", ...sentence.forms];
   const columns = names.map((name) =>
     element("th", { scope: "col" }, element("span", {}, element("bdi", {}, name))),
   );
-  const isMirrored = isRightToLeft(sentence.text);
-  const corner = element("td", { class: "corner" }, `dependent ↓ head ${isMirrored ? "←" : "→"}`);
+  const arrow = sentence.isRightToLeft ? "←" : "→";
+  const corner = element("td", { class: "corner" }, `dependent ↓ head ${arrow}`);
   return element(
     "table",
-    { class: "matrix", dir: isMirrored ? "rtl" : "ltr" },
+    { class: "matrix", dir: sentence.isRightToLeft ? "rtl" : "ltr" },
     element(
       "caption",
       { class: "hidden" },
@@ -103,7 +100,7 @@ function matrixRow(sentence, row, index, names) {
  * @param {string} mark
  */
 function cell(probability, title, mark) {
-  // Empty where there is nearly nothing: the eye finds the heads, and the title has the figure.
+  // A faint cell stays empty, so that the heads stand out; its title has the number.
   const shown = probability >= FAINT ? percent(Math.max(probability, 0.01)).slice(0, -1) : "";
   const made = element(
     "td",
@@ -115,7 +112,7 @@ function cell(probability, title, mark) {
 }
 
 /**
- * Tell how deep the shade is, so that figures on it can be read in both schemes.
+ * Classify how deep the shade is, so that numbers on it are readable in both schemes.
  *
  * @param {number} probability
  */
@@ -125,7 +122,7 @@ function depthOf(probability) {
 }
 
 /**
- * Say what the shades and marks mean.
+ * Explain the shades and marks.
  *
  * @param {boolean} isRepaired
  */

@@ -1,145 +1,135 @@
 /**
- * A tree that answers: each word can be reached by pointer and keyboard, and shows its
- * distribution over heads (Eq. 5) as weighted arcs in place of the tree's own.
+ * A tree that reacts: each word can be reached by pointer and keyboard, and shows its distribution
+ * over heads (Eq. 5) as weighted arcs in place of the tree.
  */
 
-import {
-  LEVEL,
-  arcsOf,
-  drawArc,
-  drawArcs,
-  drawWord,
-  fixed,
-  inWords,
-  isUnsure,
-  layOut,
-  percent,
-} from "./arcs.js";
 import { shape } from "./dom.js";
-import { MARGIN, legOffsets, legsOf, levels, spanOf } from "./layout.js";
+import { isUncertain, percent, readSvg } from "./tree.js";
 
-/** @typedef {import("./arcs.js").Sentence} Sentence */
-/** @typedef {import("./arcs.js").Scene} Scene */
-/** @typedef {import("./layout.js").Arc} Arc */
+/** @typedef {import("./tree.js").Sentence} Sentence */
+/** @typedef {import("./tree.js").Picture} Picture */
 
 const FAINT = 0.01;
 const MOST_ARCS = 8;
+const LEVEL = 24;
+const ROOT_RISE = 0.75;
+const MARGIN = 18;
+const END_GAP = 7;
+const CORNER = 8;
+const ARROW = 5;
 
 /**
- * @typedef {object} Picture
+ * @typedef {object} Interactive
  * @property {SVGSVGElement} root
  * @property {(position: number | null) => void} show mark a word and draw its distribution
  * @property {(position: number) => void} focus
- * @property {() => void} rest go back to the word that was chosen last, without choosing it again
+ * @property {() => void} refocus return to the word chosen last, without choosing it again
  */
 
 /**
- * Draw a picture that only shows; `marks` gives classes to the arcs into some words.
+ * Give the arcs of a picture by the position of their dependents; `changed` ones get a class.
  *
- * @param {Sentence} sentence
- * @param {Arc[]} arcs
- * @param {Map<number, string>} marks
- * @param {string} name
- * @returns {SVGSVGElement}
+ * @param {SVGSVGElement} root
+ * @param {Picture} picture
+ * @param {number[]} changed
+ * @param {string} mark
+ * @returns {Map<number, Element>}
  */
-export function still(sentence, arcs, marks, name) {
-  const scene = layOut(sentence, arcs);
-  const drawn = new Map(arcGroups(scene));
-  for (const [position, mark] of marks) drawn.get(position)?.classList.add(mark);
-  const words = scene.forms.flatMap((_, index) => drawWord(scene, index));
-  return frame(scene, { role: "img", "aria-label": name }, [...drawn.values(), ...words]);
+export function markArcs(root, picture, changed, mark) {
+  const arcs = [...root.querySelectorAll(".arc")];
+  const byDependent = new Map(picture.arcs.map(({ dependent }, index) => [dependent, arcs[index]]));
+  for (const position of changed) byDependent.get(position)?.classList.add(mark);
+  return byDependent;
 }
 
 /**
- * Draw a picture whose words can be chosen.
+ * Make a picture whose words can be chosen.
  *
  * @param {Sentence} sentence
- * @param {Map<number, string>} marks
+ * @param {Picture} picture
+ * @param {number[]} changed words whose arcs are marked as new
  * @param {string} name
  * @param {(position: number | null) => void} onChoice
- * @returns {Picture}
+ * @returns {Interactive}
  */
-export function interactive(sentence, marks, name, onChoice) {
-  const scene = layOut(sentence);
-  const words = wordList(scene, arcsOf(sentence), onChoice);
-  const tree = shape("g", { class: "tree", "aria-hidden": "true" });
-  for (const [position, arc] of arcGroups(scene)) {
-    const mark = marks.get(position);
-    if (mark) arc.classList.add(mark);
-    arc.addEventListener("click", () => words.choose(position));
-    tree.append(arc);
-  }
+export function interactive(sentence, picture, changed, name, onChoice) {
+  const root = readSvg(picture.svg);
+  root.setAttribute("role", "group");
+  root.setAttribute("aria-label", name);
+  const words = wordList(root, sentence, picture, onChoice);
+  const arcs = markArcs(root, picture, changed, "new");
+  for (const [position, arc] of arcs) arc.addEventListener("click", () => words.choose(position));
+  const tree = shape("g", { class: "tree", "aria-hidden": "true" }, ...arcs.values());
   const weights = shape("g", { class: "weights", "aria-hidden": "true" });
-  const told = shape("desc", {}, inWords(sentence));
-  const root = frame(scene, { role: "group", "aria-label": name }, [
-    told,
-    tree,
-    weights,
-    words.root,
-  ]);
+  root.append(tree, weights, words.root);
 
   /** @param {number | null} position */
   function show(position) {
     words.mark(position);
     const row = position === null ? undefined : sentence.distribution?.[position - 1];
     root.classList.toggle("weighted", row !== undefined);
-    weights.replaceChildren(...(row && position ? weighted(scene, position, row) : []));
+    weights.replaceChildren(
+      ...(row && position ? weighted(picture, position, row, sentence.isRightToLeft) : []),
+    );
   }
 
-  return { root, show, focus: words.choose, rest: words.rest };
+  return { root, show, focus: words.choose, refocus: words.refocus };
 }
 
 /**
- * Make the words, one stop for Tab: arrow keys go from word to word, and to be there is to choose.
+ * Make the words a list with one tab stop: arrow keys move from word to word, focus chooses.
  *
- * @param {Scene} scene
- * @param {Arc[]} arcs
+ * @param {SVGSVGElement} root
+ * @param {Sentence} sentence
+ * @param {Picture} picture
  * @param {(position: number | null) => void} onChoice
  */
-function wordList(scene, arcs, onChoice) {
-  const options = arcs.map((arc) => option(scene, arc));
+function wordList(root, sentence, picture, onChoice) {
+  const options = Array.from(root.querySelectorAll(".word"), (word, index) =>
+    option(word, sentence, picture, index),
+  );
   const names = { role: "listbox", "aria-label": "Words", "aria-orientation": "horizontal" };
-  const root = shape("g", names, ...options);
-  let isResting = false;
+  const list = shape("g", names, ...options);
+  let isRefocusing = false;
 
   /** @param {number} position */
   function choose(position) {
     const chosen = options[position - 1];
-    stopAt(position);
+    setTabStop(position);
     if (document.activeElement === chosen) onChoice(position);
     else chosen.focus();
   }
 
-  function rest() {
-    isResting = true;
+  function refocus() {
+    isRefocusing = true;
     options.find((one) => one.getAttribute("tabindex") === "0")?.focus();
-    isResting = false;
+    isRefocusing = false;
   }
 
   /** @param {number} position */
-  function stopAt(position) {
+  function setTabStop(position) {
     setEach(options, "tabindex", (at) => (at === position ? "0" : "-1"));
   }
 
   /** @param {number | null} position */
   function mark(position) {
     setEach(options, "aria-selected", (at) => String(at === position));
-    if (position !== null) stopAt(position);
+    if (position !== null) setTabStop(position);
   }
 
   options.forEach((one, index) => {
     one.addEventListener("click", () => choose(index + 1));
-    one.addEventListener("focus", () => isResting || onChoice(index + 1));
+    one.addEventListener("focus", () => isRefocusing || onChoice(index + 1));
   });
-  root.addEventListener("keydown", (event) => {
+  list.addEventListener("keydown", (event) => {
     if (event.key === "Escape") onChoice(null);
     const at = options.findIndex((one) => one === event.target);
-    const next = target(event.key, at, options.length, isMirrored(scene));
+    const next = target(event.key, at, options.length, sentence.isRightToLeft);
     if (next === null || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
     choose(next + 1);
   });
-  return { root, choose, rest, mark };
+  return { root: list, choose, refocus, mark };
 }
 
 /**
@@ -153,21 +143,16 @@ function setEach(options, name, value) {
   options.forEach((one, index) => one.setAttribute(name, value(index + 1)));
 }
 
-/** @param {Scene} scene */
-function isMirrored({ places: { centres } }) {
-  return centres[0] > (centres.at(-1) ?? 0);
-}
-
 /**
- * Say which word a key leads to, from 0; null for keys that mean nothing here.
+ * Find the word that a key leads to, from 0; null for keys without a meaning here.
  *
  * @param {string} key
  * @param {number} at
  * @param {number} count
- * @param {boolean} isReversed
+ * @param {boolean} isRightToLeft
  */
-function target(key, at, count, isReversed) {
-  const right = isReversed ? -1 : 1;
+function target(key, at, count, isRightToLeft) {
+  const right = isRightToLeft ? -1 : 1;
   const to = {
     ArrowRight: at + right,
     ArrowLeft: at - right,
@@ -182,53 +167,25 @@ function target(key, at, count, isReversed) {
 }
 
 /**
- * @param {Scene} scene
- * @returns {[number, SVGGElement][]} pairs of the position of a dependent and its arc
- */
-function arcGroups(scene) {
-  const order = scene.arcs
-    .map((arc, index) => ({ arc, index }))
-    .sort((a, b) => scene.heights[b.index] - scene.heights[a.index] || a.index - b.index);
-  return drawArcs(scene).map((drawn, rank) => [order[rank].arc.dependent, drawn]);
-}
-
-/**
- * @param {Scene} scene
- * @param {import("./dom.js").Attributes} attributes
- * @param {Node[]} parts
- */
-function frame(scene, attributes, parts) {
-  const [width, height] = [scene.places.width.toFixed(0), scene.height.toFixed(0)];
-  return shape(
-    "svg",
-    { class: "headwise", viewBox: `0 0 ${width} ${height}`, width, height, ...attributes },
-    ...parts,
-  );
-}
-
-/**
- * Make a word that can be chosen; its name says what the picture shows of it.
+ * Wrap a word and its tag so that they can be chosen; the name says what the picture shows.
  *
- * @param {Scene} scene
- * @param {Arc} arc the one into the word
+ * @param {Element} word
+ * @param {Sentence} sentence
+ * @param {Picture} picture
+ * @param {number} index from 0
  */
-function option(scene, { dependent, head, label, probability }) {
-  const index = dependent - 1;
+function option(word, sentence, picture, index) {
+  const { head, deprel } = sentence.words[index];
+  const tag = word.nextElementSibling?.matches(".tag") ? word.nextElementSibling : null;
   const name = [
-    scene.forms[index],
-    scene.tags[index],
-    head ? `${label} of ${scene.forms[head - 1]}` : label,
-    probability === null ? "" : percent(probability),
-    isUnsure(probability) ? "uncertain" : "",
+    sentence.forms[index],
+    tag?.textContent,
+    head ? `${deprel} of ${sentence.forms[head - 1]}` : deprel,
+    sentence.percents[index],
+    isUncertain(sentence.percents[index]) ? "uncertain" : "",
   ];
-  const half = scene.wordLengths[index] / 2 + 5;
-  const box = {
-    x: fixed(scene.places.centres[index] - half),
-    y: fixed(scene.floor + 1),
-    width: fixed(2 * half),
-    height: 44,
-    rx: 6,
-  };
+  const { x, width } = picture.words[index];
+  const box = { x: fixed(x - width / 2 - 5), y: fixed(picture.floor + 1), width: fixed(width + 10) };
   return shape(
     "g",
     {
@@ -238,44 +195,84 @@ function option(scene, { dependent, head, label, probability }) {
       "aria-selected": "false",
       "aria-label": name.filter(Boolean).join(", "),
     },
-    shape("rect", { class: "box", ...box }),
-    ...drawWord(scene, index),
+    shape("rect", { class: "box", ...box, height: 44, rx: 6 }),
+    word,
+    ...(tag ? [tag] : []),
   );
 }
 
 /**
  * Draw the likeliest heads of a word as arcs, the heavier the likelier, within the tree's height.
  *
- * @param {Scene} scene
+ * The arcs have one end in common, so they nest: on each side, the level of an arc is its rank by
+ * length. At the word they end, from left to right: those to the left, shortest first, ROOT,
+ * those to the right, longest first.
+ *
+ * @param {Picture} picture
  * @param {number} position
  * @param {number[]} row
+ * @param {boolean} isRightToLeft
  * @returns {SVGGElement[]}
  */
-function weighted(scene, position, row) {
-  const arcs = row
-    .map((probability, head) => ({
-      dependent: position,
-      head,
-      label: percent(probability),
-      probability,
-    }))
-    .filter((arc) => arc.probability >= FAINT && arc.head !== position)
+function weighted({ floor, words }, position, row, isRightToLeft) {
+  const direction = isRightToLeft ? -1 : 1;
+  const likeliest = row
+    .map((probability, head) => ({ head, probability, end: head ? 1 / (head - position) : 0 }))
+    .filter(({ head, probability }) => probability >= FAINT && head !== position)
     .sort((a, b) => b.probability - a.probability)
-    .slice(0, MOST_ARCS);
-  const between = levels(arcs.filter((arc) => arc.head).map(spanOf));
-  const highest = Math.max(1, ...between);
-  const step = Math.min(LEVEL, (scene.floor - MARGIN) / (highest + 0.75));
-  const offsets = legOffsets(scene.wordLengths, arcs);
-  const side = isMirrored(scene) ? -1 : 1;
-  return arcs.map((arc, index) => {
-    const level = arc.head ? (between.shift() ?? 1) : highest + 0.75;
-    // The candidates share one end only, so the others stand in the middle of their words.
-    const [start, end] = legsOf(arc, scene.places.centres, (at) =>
-      at === position ? side * (offsets[index].get(at) ?? 0) : 0,
-    );
-    const label = arc.head ? arc.label : `ROOT ${arc.label}`;
-    const drawn = drawArc(start, end, scene.floor, scene.floor - step * level, label);
-    drawn.style.setProperty("--p", String(arc.probability));
-    return drawn;
+    .slice(0, MOST_ARCS)
+    .sort((a, b) => a.end - b.end);
+  const nLeft = likeliest.filter(({ end }) => end < 0).length;
+  const nRight = likeliest.filter(({ end }) => end > 0).length;
+  const highest = Math.max(1, nLeft, nRight);
+  const step = Math.min(LEVEL, (floor - MARGIN) / (highest + ROOT_RISE));
+  const word = words[position - 1];
+  const gap = Math.min(END_GAP, (word.width + MARGIN / 2) / likeliest.length);
+  return likeliest.map(({ head, probability }, rank) => {
+    const level = !head
+      ? highest + ROOT_RISE
+      : head < position
+        ? rank + 1
+        : likeliest.length - rank;
+    const end = word.x + direction * gap * (rank - (likeliest.length - 1) / 2);
+    const start = head ? words[head - 1].x : end;
+    const label = head ? percent(probability) : `ROOT ${percent(probability)}`;
+    const arc = drawArc(start, end, floor, floor - step * level, label);
+    arc.style.setProperty("--p", String(probability));
+    return arc;
   });
+}
+
+/**
+ * Draw one arc: up from the head, across, and down to the dependent; from ROOT, straight down.
+ *
+ * @param {number} start
+ * @param {number} end
+ * @param {number} floor
+ * @param {number} top
+ * @param {string} label
+ * @returns {SVGGElement}
+ */
+function drawArc(start, end, floor, top, label) {
+  const corner = Math.min(CORNER, Math.abs(end - start) / 2);
+  const side = Math.sign(end - start);
+  const across =
+    start === end
+      ? `M${fixed(end)},${fixed(top)}`
+      : `M${fixed(start)},${fixed(floor)}V${fixed(top + CORNER)}` +
+        `q0,${-CORNER} ${fixed(side * corner)},${-CORNER}H${fixed(end - side * corner)}` +
+        `q${fixed(side * corner)},0 ${fixed(side * corner)},${CORNER}`;
+  const tip = `M${fixed(end)},${fixed(floor)}l${1 - ARROW},${-ARROW - 2}h${2 * ARROW - 2}z`;
+  return shape(
+    "g",
+    { class: "arc" },
+    shape("path", { class: "line", d: `${across}V${fixed(floor - ARROW)}` }),
+    shape("path", { class: "head", d: tip }),
+    shape("text", { class: "label", x: fixed((start + end) / 2), y: fixed(top - 5.5) }, label),
+  );
+}
+
+/** @param {number} value */
+function fixed(value) {
+  return value.toFixed(1);
 }

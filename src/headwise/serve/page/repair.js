@@ -2,13 +2,12 @@
  * What the repair changed (Sec. 3.3): the heads chosen word by word (Eq. 8) beside the tree.
  */
 
-import { arcsOf, formsOf, inWords, percent } from "./arcs.js";
-import { isRightToLeft } from "./cells.js";
 import { element } from "./dom.js";
-import { still } from "./picture.js";
+import { markArcs } from "./picture.js";
+import { readSvg } from "./tree.js";
 
-/** @typedef {import("./arcs.js").Sentence} Sentence */
-/** @typedef {import("./layout.js").Arc} Arc */
+/** @typedef {import("./tree.js").Sentence} Sentence */
+/** @typedef {import("./tree.js").Picture} Picture */
 
 /** @type {Record<string, string>} */
 const NAMES = { mst: "Chu-Liu-Edmonds", eisner: "Eisner’s algorithm" };
@@ -19,7 +18,7 @@ function nameOf(sentence) {
 }
 
 /**
- * Find the words whose head the repair changed, by position; empty where nothing was repaired.
+ * Find the positions of the words whose head the repair changed.
  *
  * @param {Sentence} sentence
  * @returns {number[]}
@@ -33,12 +32,12 @@ export function changedWords(sentence) {
 }
 
 /**
- * Say which algorithm repaired what, and why.
+ * Explain which algorithm repaired what, and why.
  *
  * @param {Sentence} sentence
  */
-export function repairInWords(sentence) {
-  const forms = formsOf(sentence);
+function repairInWords(sentence) {
+  const { forms } = sentence;
   const changed = changedWords(sentence);
   const name = (/** @type {number | undefined} */ head) =>
     head ? `“${forms[head - 1]}” (${head})` : "ROOT";
@@ -52,7 +51,7 @@ export function repairInWords(sentence) {
 }
 
 /**
- * Say why heads, from position 1, are not the tree that was asked for.
+ * Explain why heads, from position 1, are not the tree that was asked for.
  *
  * @param {number[]} heads
  */
@@ -71,22 +70,15 @@ function fault(heads) {
  * Show both side by side, or below each other where there is no room.
  *
  * @param {Sentence} sentence
- * @param {HTMLElement} repaired the picture of the tree
+ * @param {Picture} picture the heads chosen word by word
+ * @param {HTMLElement} repaired the view of the tree
  * @returns {HTMLElement}
  */
-export function repairView(sentence, repaired) {
-  const changed = changedWords(sentence);
-  const arcs = arcsOf(sentence).map((arc) =>
-    changed.includes(arc.dependent) ? chosenFirst(sentence, arc) : arc,
-  );
-  const words = sentence.words.map((word, index) => ({
-    ...word,
-    head: arcs[index].head,
-    deprel: arcs[index].label,
-  }));
+export function repairView(sentence, picture, repaired) {
   const title = "Chosen word by word";
-  const marks = new Map(changed.map((position) => [position, "gone"]));
-  const picture = still(sentence, arcs, marks, `${title}. ${inWords({ ...sentence, words })}`);
+  const svg = readSvg(picture.svg);
+  svg.setAttribute("aria-label", `${title}. ${svg.querySelector("desc")?.textContent}`);
+  markArcs(svg, picture, changedWords(sentence), "gone");
   const greedy = element(
     "div",
     {
@@ -94,9 +86,9 @@ export function repairView(sentence, repaired) {
       tabindex: 0,
       role: "group",
       "aria-label": title,
-      dir: isRightToLeft(sentence.text) ? "rtl" : null,
+      dir: sentence.isRightToLeft ? "rtl" : null,
     },
-    picture,
+    svg,
   );
   scrollTogether(greedy, repaired);
   return element(
@@ -113,20 +105,7 @@ export function repairView(sentence, repaired) {
 }
 
 /**
- * The arc that the repair took away. Only arcs of the tree have labels, so it has its probability.
- *
- * @param {Sentence} sentence
- * @param {Arc} arc
- * @returns {Arc}
- */
-function chosenFirst(sentence, arc) {
-  const head = sentence.greedy?.[arc.dependent - 1] ?? 0;
-  const probability = sentence.distribution?.[arc.dependent - 1][head] ?? null;
-  return { ...arc, head, probability, label: probability === null ? "–" : percent(probability) };
-}
-
-/**
- * Keep the same words in sight in both.
+ * Keep the same words in view in both.
  *
  * @param {HTMLElement} one
  * @param {HTMLElement} other
@@ -148,6 +127,6 @@ function figure(picture, mark, title) {
     element("figcaption", {}, element("span", { class: `sample ${mark}` }), title),
     picture,
   );
-  made.style.setProperty("--width", `${picture.querySelector("svg")?.getAttribute("width")}px`);
+  made.style.setProperty("--width", picture.querySelector("svg")?.style.getPropertyValue("--width") ?? "");
   return made;
 }

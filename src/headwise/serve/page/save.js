@@ -1,17 +1,16 @@
 /**
- * Downloads: a picture as SVG or PNG, and whatever the server wrote.
+ * Downloads: a picture as SVG or PNG, and CoNLL-U as the server wrote it.
  */
 
-import { drawArcs, drawWord, inWords, layOut } from "./arcs.js";
-import { element, shape } from "./dom.js";
-
-/** @typedef {import("./arcs.js").Sentence} Sentence */
+import { element } from "./dom.js";
+import { STYLE } from "./tree.js";
 
 const SCALE = 2;
 const LONGEST_SIDE = 16000;
+const SVG_TYPE = "image/svg+xml";
 
 /**
- * Hand a file to the reader.
+ * Download a file.
  *
  * @param {Blob} content
  * @param {string} name
@@ -20,58 +19,28 @@ export function save(content, name) {
   const address = URL.createObjectURL(content);
   const link = element("a", { href: address, download: name });
   link.click();
-  // The browser reads the address after this turn.
+  // The browser reads the address after this function returns.
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
 /**
- * Make the picture that `headwise parse --format svg` makes.
+ * Make the file that `headwise parse --format svg` writes.
  *
- * @param {Sentence} sentence
- * @param {{isLight?: boolean}} [options] light whatever the reader's scheme
- * @returns {Blob}
+ * @param {string} svg
  */
-export function svgOf(sentence, { isLight = false } = {}) {
-  const scene = layOut(sentence);
-  const [width, height] = [scene.places.width.toFixed(0), scene.height.toFixed(0)];
-  const root = shape(
-    "svg",
-    { class: "headwise", role: "img", viewBox: `0 0 ${width} ${height}`, width, height },
-    shape("title", {}, scene.text),
-    shape("desc", {}, inWords(sentence)),
-  );
-  const ground = shape("rect", { class: "ground", width: "100%", height: "100%" });
-  const words = scene.forms.flatMap((_, index) => drawWord(scene, index));
-  root.append(ground, ...drawArcs(scene), ...words);
-  // As text, since the policy of this page allows no style elements. The rules are our own, and
-  // whatever the sentence says is escaped, so the first end of a description is the real one.
-  const [before, ...after] = new XMLSerializer().serializeToString(root).split("</desc>");
-  const file = `${before}</desc><style>${rules(isLight)}</style>${after.join("</desc>")}`;
-  return new Blob([file], { type: "image/svg+xml" });
+export function svgFile(svg) {
+  return new Blob([svg, "\n"], { type: SVG_TYPE });
 }
 
 /**
- * Read the rules of `picture.css` back from the page.
+ * Paint a picture, always light, at twice its size.
  *
- * @param {boolean} isLight
- */
-function rules(isLight) {
-  const sheet = [...document.styleSheets].find(({ href }) => href?.includes("picture.css"));
-  return [...(sheet?.cssRules ?? [])]
-    .filter((rule) => !(isLight && rule instanceof CSSMediaRule))
-    .map((rule) => rule.cssText)
-    .join("");
-}
-
-/**
- * Paint the picture, light, at twice its size.
- *
- * @param {Sentence} sentence
+ * @param {string} svg
  * @returns {Promise<Blob>}
  */
-export async function pngOf(sentence) {
+export async function pngFile(svg) {
   const image = new Image();
-  const address = URL.createObjectURL(svgOf(sentence, { isLight: true }));
+  const address = URL.createObjectURL(svgFile(withoutDarkScheme(svg)));
   try {
     image.src = address;
     await image.decode();
@@ -89,4 +58,12 @@ export async function pngOf(sentence) {
   } finally {
     URL.revokeObjectURL(address);
   }
+}
+
+/** @param {string} svg */
+function withoutDarkScheme(svg) {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(STYLE.exec(svg)?.[1] ?? "");
+  const light = [...sheet.cssRules].filter((rule) => !(rule instanceof CSSMediaRule));
+  return svg.replace(STYLE, `<style>${light.map((rule) => rule.cssText).join("")}</style>`);
 }

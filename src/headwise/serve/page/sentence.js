@@ -2,23 +2,22 @@
  * One sentence on the page: its text, a view of its tree, and the distribution of a chosen word.
  */
 
-import { isUnsure } from "./arcs.js";
-import { isRightToLeft, visible } from "./cells.js";
 import { distributionInWords, distributionPanel } from "./distribution.js";
 import { element } from "./dom.js";
 import { matrixView } from "./matrix.js";
 import { interactive } from "./picture.js";
 import { changedWords, repairView } from "./repair.js";
-import { pngOf, save, svgOf } from "./save.js";
+import { pngFile, save, svgFile } from "./save.js";
+import { isUncertain, readSentence } from "./tree.js";
 import { wordsView } from "./words.js";
 
-/** @typedef {import("./arcs.js").Sentence} Sentence */
+/** @typedef {import("./tree.js").Sentence} Sentence */
 /** @typedef {"tree" | "matrix" | "words"} View */
 
 /**
- * @typedef {object} Context what a sentence needs of the page
+ * @typedef {object} Context what a sentence needs from the page
  * @property {(message: string) => void} speak
- * @property {(trouble: unknown) => void} complain
+ * @property {(error: unknown) => void} showError
  * @property {(number: number, position: number | null) => void} onChoice
  */
 
@@ -32,21 +31,22 @@ import { wordsView } from "./words.js";
 /**
  * Make the card of a sentence; `number` is its place in the text, from 1.
  *
- * @param {Sentence} sentence
+ * @param {import("./tree.js").Answer} answer
  * @param {number} number
  * @param {View} first
  * @param {Context} context
  * @returns {Card}
  */
-export function sentenceCard(sentence, number, first, context) {
+export function sentenceCard(answer, number, first, context) {
+  const sentence = readSentence(answer);
   const body = element("div", { class: "body" });
   const panel = element("div", {});
-  /** @type {import("./picture.js").Picture | null} */
-  let picture = null;
+  /** @type {import("./picture.js").Interactive | null} */
+  let tree = null;
 
   /** @param {number | null} position */
   function onChoice(position) {
-    picture?.show(position);
+    tree?.show(position);
     panel.replaceChildren(
       ...(position === null ? [] : [distributionPanel(sentence, position, close)]),
     );
@@ -56,15 +56,23 @@ export function sentenceCard(sentence, number, first, context) {
 
   function close() {
     onChoice(null);
-    picture?.rest();
+    tree?.refocus();
   }
 
   /** @param {View} view */
   function show(view) {
     panel.replaceChildren();
-    picture = view === "tree" ? pictureOf(sentence, number, onChoice) : null;
-    if (picture) body.replaceChildren(treeView(sentence, picture));
-    else body.replaceChildren(view === "matrix" ? matrixView(sentence) : wordsView(sentence));
+    tree = null;
+    if (view === "matrix") body.replaceChildren(matrixView(sentence));
+    else if (view === "words") body.replaceChildren(wordsView(sentence));
+    else if (!sentence.picture) {
+      const note = "Trees are left out at the end of long texts. Parse a part of the text to see them.";
+      body.replaceChildren(element("p", { class: "note" }, note), wordsView(sentence));
+    } else {
+      const name = `Sentence ${number}: tree`;
+      tree = interactive(sentence, sentence.picture, changedWords(sentence), name, onChoice);
+      body.replaceChildren(treeView(sentence, tree.root));
+    }
   }
 
   show(first);
@@ -74,30 +82,20 @@ export function sentenceCard(sentence, number, first, context) {
   return {
     root: element("article", names, header, body, panel),
     show,
-    choose: (position) => picture?.focus(Math.min(position, sentence.words.length)),
+    choose: (position) => tree?.focus(Math.min(position, sentence.words.length)),
   };
-}
-
-/**
- * @param {Sentence} sentence
- * @param {number} number
- * @param {(position: number | null) => void} onChoice
- */
-function pictureOf(sentence, number, onChoice) {
-  const marks = new Map(changedWords(sentence).map((position) => [position, "new"]));
-  return interactive(sentence, marks, `Sentence ${number}: tree`, onChoice);
 }
 
 /**
  * Put a picture into a box that scrolls from where the sentence starts.
  *
  * @param {Sentence} sentence
- * @param {import("./picture.js").Picture} picture
+ * @param {SVGSVGElement} svg
  */
-function treeView(sentence, picture) {
-  const dir = isRightToLeft(sentence.text) ? "rtl" : null;
-  const box = element("div", { class: "scroll", tabindex: -1, dir }, picture.root);
-  return changedWords(sentence).length ? repairView(sentence, box) : box;
+function treeView(sentence, svg) {
+  const dir = sentence.isRightToLeft ? "rtl" : null;
+  const box = element("div", { class: "scroll", tabindex: -1, dir }, svg);
+  return sentence.greedy_picture ? repairView(sentence, sentence.greedy_picture, box) : box;
 }
 
 /**
@@ -107,19 +105,20 @@ function treeView(sentence, picture) {
 function title(sentence, number) {
   return element(
     "h3",
-    { dir: isRightToLeft(sentence.text) ? "rtl" : null },
-    element("span", { class: "hidden" }, `Sentence ${number}: `),
-    element("bdi", {}, visible(sentence.text)),
+    { dir: "auto" },
+    // With a direction of its own, it does not count for that of the heading.
+    element("span", { class: "hidden", dir: "ltr" }, `Sentence ${number}: `),
+    element("span", {}, sentence.title),
   );
 }
 
 /** @param {Sentence} sentence */
 function facts(sentence) {
-  const doubtful = sentence.words.filter((word) => isUnsure(word.probability)).length;
-  const told = [sentence.words.length === 1 ? "1 word" : `${sentence.words.length} words`];
-  if (doubtful) told.push(doubtful === 1 ? "1 uncertain arc" : `${doubtful} uncertain arcs`);
-  if (changedWords(sentence).length) told.push("repaired");
-  return element("p", { class: "facts" }, told.join(" · "));
+  const nUncertain = sentence.percents.filter(isUncertain).length;
+  const parts = [sentence.words.length === 1 ? "1 word" : `${sentence.words.length} words`];
+  if (nUncertain) parts.push(nUncertain === 1 ? "1 uncertain arc" : `${nUncertain} uncertain arcs`);
+  if (changedWords(sentence).length) parts.push("repaired");
+  return element("p", { class: "facts" }, parts.join(" · "));
 }
 
 /**
@@ -127,26 +126,26 @@ function facts(sentence) {
  * @param {number} number
  * @param {Context} context
  */
-function downloads(sentence, number, context) {
-  /** @type {(form: string, make: () => Promise<Blob>) => HTMLElement} */
-  const button = (form, make) => {
-    const made = element(
+function downloads({ picture }, number, context) {
+  const buttons = element("div", { class: "downloads" });
+  if (!picture) return buttons;
+  /** @type {(format: string, makeFile: (svg: string) => Blob | Promise<Blob>) => void} */
+  const add = (format, makeFile) => {
+    const button = element(
       "button",
-      { type: "button", class: "quiet", "aria-label": `Save sentence ${number} as ${form}` },
-      form,
+      { type: "button", class: "quiet", "aria-label": `Save sentence ${number} as ${format}` },
+      format,
     );
-    made.addEventListener("click", () => {
-      make().then(
-        (blob) => save(blob, `sentence-${number}.${form.toLowerCase()}`),
-        context.complain,
-      );
+    button.addEventListener("click", async () => {
+      try {
+        save(await makeFile(picture.svg), `sentence-${number}.${format.toLowerCase()}`);
+      } catch (error) {
+        context.showError(error);
+      }
     });
-    return made;
+    buttons.append(button);
   };
-  return element(
-    "div",
-    { class: "downloads" },
-    button("SVG", async () => svgOf(sentence)),
-    button("PNG", () => pngOf(sentence)),
-  );
+  add("SVG", svgFile);
+  add("PNG", pngFile);
+  return buttons;
 }

@@ -1,35 +1,30 @@
 /**
- * The tree as a table of words: the plainest view, and the one that reads aloud best.
+ * The tree as a table of words, the best view for screen readers.
  */
 
-import { arcsOf, formsOf, isUnsure, percent } from "./arcs.js";
 import { element } from "./dom.js";
+import { isUncertain } from "./tree.js";
 
 const COLUMNS = ["", "Word", "UPOS", "XPOS", "Label", "Head", "Probability"];
 
 /**
- * @param {import("./arcs.js").Sentence} sentence
+ * @param {import("./tree.js").Sentence} sentence
  * @returns {HTMLElement}
  */
 export function wordsView(sentence) {
-  const forms = formsOf(sentence);
-  const rows = arcsOf(sentence).map(({ dependent, head, label, probability }) => {
-    const word = sentence.words[dependent - 1];
-    const isDoubtful = isUnsure(probability);
+  const { forms, percents } = sentence;
+  const rows = sentence.words.map(({ head, upos, xpos, deprel }, index) => {
+    const percent = percents[index];
     return element(
       "tr",
-      { class: isDoubtful ? "unsure" : null },
-      element("td", { class: "number" }, String(dependent)),
-      element("th", { scope: "row" }, element("bdi", {}, forms[dependent - 1])),
-      element("td", {}, word.upos ?? ""),
-      element("td", {}, word.xpos ?? ""),
-      element("td", {}, label),
+      { class: isUncertain(percent) ? "unsure" : null },
+      element("td", { class: "number" }, String(index + 1)),
+      element("th", { scope: "row" }, element("bdi", {}, forms[index])),
+      element("td", {}, upos ?? ""),
+      element("td", {}, xpos ?? ""),
+      element("td", {}, deprel ?? ""),
       element("td", {}, ...(head ? [element("bdi", {}, forms[head - 1]), ` (${head})`] : ["ROOT"])),
-      element(
-        "td",
-        { class: "number" },
-        probability === null ? "" : percent(probability) + (isDoubtful ? " ?" : ""),
-      ),
+      element("td", { class: "number" }, (percent ?? "") + (isUncertain(percent) ? " ?" : "")),
     );
   });
   const names = COLUMNS.map((name) =>
