@@ -1,11 +1,11 @@
-"""Train recipes over seeds, side by side on one device, and measure them on the test file.
+"""Train recipes over seeds, side by side on one device, and score them on the test file.
 
     python -m bench.seeds --data UD_English-EWT --out runs/seeds \
         --configs configs/paper-ewt.toml configs/paper-ewt-pei.toml --seeds 1 2 3
 
-Each training is a `headwise train` of its own, so a killed bench resumes. Test is parsed by PyTorch
-and by the ONNX runtime in both precisions, greedily and repaired; every word counts. Trainings that
-have not come to their end are named, not averaged. `bench.paper` has all datasets of the paper.
+Each training is a `headwise train` of its own, so a killed bench resumes. The test file is parsed
+with PyTorch and with ONNX Runtime in both precisions, greedily and repaired; every word counts.
+Unfinished trainings are listed, not averaged. `bench.paper` has all datasets of the paper.
 """
 
 import argparse
@@ -18,10 +18,10 @@ import msgspec
 
 import headwise
 from bench.accuracy.measure import torch_device
-from bench.jobs import SECONDS, Failed, Job, Step, run_jobs
-from bench.paper.figures import summarise
-from bench.paper.report import markdown_table
-from bench.paper.tables import Cell, Table
+from bench.experiment.command import show
+from bench.experiment.jobs import SECONDS, Job, Step, run_jobs
+from bench.experiment.plan import Options, train_step
+from bench.experiment.tables import Cell, Table, average, markdown_table
 from headwise.evaluate.scores import score
 from headwise.files import whole_file
 from headwise.settings.recipe import Recipe
@@ -41,29 +41,27 @@ SCORES = "scores.json"
 
 
 def job_of(config: Path, seed: int, given: argparse.Namespace) -> Job:
-    """Make the two steps of a run, each a process of its own."""
+    """Make the two steps of a run, each in its own process."""
     folder = given.out / f"{config.stem}-{seed}"
-    train = [sys.executable, "-m", "headwise", "train", str(config), "--seed", str(seed)]
-    train += ["--out", str(folder), "--train", str(given.data / "train.conllu.xz")]
-    train += ["--dev", str(given.data / "dev.conllu.xz"), "--device", given.device]
-    train += ["--precision", given.precision]
-    train += [part for setting in given.set for part in ("--set", setting)]
+    options = Options(Path(), given.data, given.out, given.device, given.precision, 1)
+    train_path, dev_path = (given.data / f"{part}.conllu.xz" for part in ("train", "dev"))
     measure = [sys.executable, "-m", "bench.seeds", "--data", str(given.data)]
     measure += ["--device", given.device, "--measure", str(folder)]
+    recipe = str(config.resolve())
     steps = (
-        Step("train", tuple(train), folder / "model" / "model.json"),
+        train_step(recipe, [train_path], dev_path, seed, folder, options, given.set),
         Step("measure", tuple(measure), folder / SCORES),
     )
     return Job(folder.name, "device", folder, folder / "stderr.txt", steps)
 
 
 def measure(folder: Path, test: Path, device: str) -> list[Row]:
-    """Parse test with one model in every way, and score it."""
+    """Parse the test file with one model in every way, and score it."""
     gold = [sentence for sentence in headwise.read_sentences(test) if len(sentence)]
-    own = msgspec.json.decode((folder / "recipe.json").read_bytes(), type=Recipe).decode
+    recipe = msgspec.json.decode((folder / "recipe.json").read_bytes(), type=Recipe)
     rows: list[Row] = []
     for runtime, decoder, precision in SYSTEMS:
-        decode = msgspec.structs.replace(own, decoder=decoder)
+        decode = msgspec.structs.replace(recipe.decode, decoder=decoder)
         if runtime == "torch":
             parser = headwise.load(folder, device=torch_device(device), decode=decode)
         else:
@@ -78,21 +76,21 @@ def measure(folder: Path, test: Path, device: str) -> list[Row]:
     return rows
 
 
-def means(results: dict[str, list[list[Row]]]) -> str:
-    """Write means over seeds as a Markdown table."""
+def averages(results: dict[str, list[list[Row]]]) -> str:
+    """Write averages over seeds as a Markdown table."""
     lines: list[tuple[Cell, ...]] = []
     for name, seeds in results.items():
         for rows in zip(*seeds, strict=True):
             first = rows[0]
             runtime = f"{first['runtime']} {first['precision']}"
-            cells = [summarise(float(row[key]) for row in rows) for key in SHOWN]
+            cells = [average(float(row[key]) for row in rows) for key in SHOWN]
             lines.append((name, len(rows), runtime, str(first["decoder"]), *cells))
     columns = ("recipe", "seeds", "runtime", "trees by", *COLUMNS)
     return markdown_table(Table("", "", columns, tuple(lines))) + "\n"
 
 
 def collect(out: Path, jobs: Sequence[tuple[str, Job]]) -> None:
-    """Write `results.json` and `results.md` of what has come to its end."""
+    """Write `results.json` and `results.md` of the finished runs."""
     results: dict[str, list[list[Row]]] = {}
     seconds: dict[str, dict[str, float]] = {}
     for recipe, job in jobs:
@@ -103,14 +101,14 @@ def collect(out: Path, jobs: Sequence[tuple[str, Job]]) -> None:
         seconds[job.name] = json.loads((job.folder / SECONDS).read_text())
     report = {"seconds": seconds, "results": results}
     (out / "results.json").write_text(json.dumps(report, indent=1) + "\n")
-    (out / "results.md").write_text(means(results))
-    print(means(results))
+    (out / "results.md").write_text(averages(results))
+    print(averages(results))
     print(seconds)
 
 
 def main() -> None:
     """Train, measure, collect."""
-    options = argparse.ArgumentParser(description="Train recipes over seeds and measure them.")
+    options = argparse.ArgumentParser(description="Train recipes over seeds and score them.")
     options.add_argument("--data", type=Path, required=True, help="folder with train, dev, test")
     options.add_argument("--out", type=Path, default=Path("runs/seeds"))
     options.add_argument("--configs", type=Path, nargs="+", default=[])
@@ -127,10 +125,9 @@ def main() -> None:
             stream.write(json.dumps(rows, indent=1).encode() + b"\n")
         return
     jobs = [(c.stem, job_of(c, seed, given)) for c in given.configs for seed in given.seeds]
-    missing = [job for _, job in jobs if not (job.folder / SCORES).exists()]
-    for event in run_jobs(missing, {"device": given.side_by_side, "cpu": 0, "count": 0}):
-        if isinstance(event, Failed):
-            print(f"failed: {event.job.name}: {event.why}", file=sys.stderr)
+    pending = [job for _, job in jobs if not (job.folder / SCORES).exists()]
+    for event in run_jobs(pending, {"device": given.side_by_side, "cpu": 0}):
+        show(event)
     collect(given.out, jobs)
 
 

@@ -1,9 +1,9 @@
-"""Compare all ways to take so many of some models as an ensemble, on dev; the best comes first.
+"""Score every ensemble of a given size from a list of models on dev, and print the best first.
 
     python -m bench.accuracy.choose UD_English-EWT/dev.conllu.xz runs/accuracy/ewt-minilm-*/
 
-Gold words, every word, labels in full, one root, as in `bench.accuracy.measure`. Each model is
-asked once for the heads of every sentence; labels and trees are made anew for each choice.
+Gold words, every word, labels in full, one root, as in `bench.accuracy.measure`. Each model scores
+the heads of a sentence once; labels and trees are computed for each ensemble.
 """
 
 import argparse
@@ -20,25 +20,25 @@ from headwise.runtime.scorer import Scorer, Selection
 from headwise.treebank.sentence import Sentence
 
 
-class Remembering:
-    """`Scorer` that asks another only for sentences that it has not seen."""
+class CachedScorer:
+    """`Scorer` that remembers the head distributions of another one."""
 
     def __init__(self, scorer: Scorer) -> None:
-        """Begin with nothing."""
+        """Start with an empty cache."""
         self.vocab = scorer.vocab
         self._scorer = scorer
-        self._selections: dict[Sentence, Selection] = {}
+        self._cache: dict[Sentence, Selection] = {}
 
     def in_treebank(self, name: str) -> Scorer:
-        """Keep the same sentences: one treebank is compared at a time."""
+        """Keep the cache: all ensembles are scored on one treebank."""
         self._scorer = self._scorer.in_treebank(name)
         return self
 
     def select(self, sentences: Sequence[Sentence]) -> list[Selection]:
         """Give each word of each sentence its distribution over heads."""
-        new = [sentence for sentence in sentences if sentence not in self._selections]
-        self._selections |= zip(new, self._scorer.select(new), strict=True)
-        return [self._selections[sentence] for sentence in sentences]
+        new = [sentence for sentence in sentences if sentence not in self._cache]
+        self._cache |= zip(new, self._scorer.select(new), strict=True)
+        return [self._cache[sentence] for sentence in sentences]
 
     def label(self, selections: Sequence[Selection], heads: Sequence[IntArray]) -> list[FloatArray]:
         """Give each arc its distribution over labels."""
@@ -46,18 +46,18 @@ class Remembering:
 
 
 def compare(parsers: dict[str, Parser], dev: Path, size: int) -> list[tuple[float, float, str]]:
-    """Score each choice: LAS, UAS and the names, best first."""
-    scorers = {name: Remembering(parser.scorer) for name, parser in parsers.items()}
-    found = []
+    """Score each ensemble: LAS, UAS and the names of its members, best first."""
+    scorers = {name: CachedScorer(parser.scorer) for name, parser in parsers.items()}
+    ranking = []
     for names in combinations(parsers, size):
         scorer = as_one([scorers[name] for name in names])
         scores = score_file(Parser(scorer, None, parsers[names[0]].settings), dev, 1)
-        found.append((scores.las, scores.uas, " ".join(names)))
-    return sorted(found, reverse=True)
+        ranking.append((scores.las, scores.uas, " ".join(names)))
+    return sorted(ranking, reverse=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print a line for each choice."""
+    """Print a line for each ensemble."""
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,33 +1,39 @@
-"""Which rows the table has, and which runs they make, from a TOML file.
+"""The rows of the table of accuracy, from a TOML file, the runs they make and their commands.
 
-A row is a recipe with changes, trained on a treebank over seeds; or an ensemble, which is made of
-all seeds of other rows and only measured. A row may learn from others as teachers, and its runs
-then wait for theirs.
+A row is a recipe with changes, trained on a treebank over seeds; or an ensemble of all seeds of
+other rows, which is only measured. A row may learn from other rows as teachers; its runs wait for
+theirs.
 """
 
-import hashlib
 import json
-import tomllib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
-from bench.command import Name, Seed, read_toml
-from bench.jobs import ROOT
+from bench.experiment.jobs import ROOT, Lane, Step
+from bench.experiment.plan import (
+    Name,
+    Options,
+    Run,
+    Seed,
+    key_of,
+    model_path,
+    read_recipe_table,
+    read_toml,
+    run_folder,
+    train_step,
+)
+from bench.experiment.tables import Pair
 from headwise.errors import ConfigError
 from headwise.settings.choices import Dtype
 
 PLAN_PATH = Path(__file__).with_name("accuracy.toml")
-Pair = tuple[float, float]
 
 
 class Treebank(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Where a treebank is, below `--data`, and what `bench.paper` calls it."""
+    """Where a treebank is, below `--data`, and its name in `bench.paper`."""
 
     title: str
     folder: str
@@ -35,10 +41,10 @@ class Treebank(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     dev: str = "dev.conllu.xz"
     test: str = "test.conllu.xz"
     peers: Name = ""
-    """The dataset of `bench.paper` whose results of other parsers go beside; empty for none."""
+    """The dataset of `bench.paper` whose results of other parsers are shown; empty for none."""
 
     def path(self, data: Path, part: str) -> Path:
-        """Where a part of it is."""
+        """Name the file of train, dev or test."""
         return data / self.folder / str(getattr(self, part))
 
 
@@ -50,47 +56,120 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     reads: str = "words"
     """What it reads, for people."""
     recipe: str = ""
-    """From the root of the repository; an ensemble has none."""
+    """Path from the root of the repository; an ensemble has none."""
     set: tuple[str, ...] = ()
-    """`section.key=value`, laid over the recipe."""
+    """`section.key=value`, changes to the recipe."""
     paths: dict[str, str] = {}
-    """Settings whose value is a path below `--data`, as `model.vectors`."""
+    """Settings whose value is a path below `--data`, such as `model.vectors`."""
     also: tuple[Name, ...] = ()
-    """Treebanks to learn from besides."""
+    """More treebanks to train on."""
     tests: tuple[Name, ...] = ()
-    """Treebanks whose test files are parsed besides."""
+    """More treebanks whose test files are scored."""
     teachers: tuple[Name, ...] = ()
-    """Rows to learn from: all seeds of them."""
+    """Rows to learn from, all seeds."""
     text: tuple[Name, ...] = ()
-    """Treebanks whose train files the teachers parse anew, for the words alone."""
+    """Treebanks of which the teachers parse the words of the train file."""
     ensemble: tuple[Name, ...] = ()
-    """Rows to put together: all seeds of them."""
+    """Rows to combine, all seeds."""
     seeds: tuple[Seed, ...] = ()
     """Instead of those of the plan."""
     precision: Dtype | None = None
     """Of training, instead of `--precision`."""
     goal: Pair | None = None
-    """UAS and LAS on test to reach, in float32."""
+    """UAS and LAS to reach on test, in float32."""
 
 
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The whole of `accuracy.toml`."""
+    """All of `accuracy.toml`; a run is named by its row."""
 
     seeds: Annotated[tuple[Seed, ...], Meta(min_length=1)]
     treebanks: dict[Name, Treebank]
     rows: dict[Name, Row]
 
+    def row(self, run: Run) -> Row:
+        """Look up the row of a run."""
+        return self.rows[run.names[0]]
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One training, or one ensemble (of seed 0), and what is measured on it."""
+    def runs(self) -> list[Run]:
+        """List the runs of all rows."""
+        return [run for name in self.rows for run in self.runs_of_row(name)]
 
-    row: str
-    seed: int
+    def runs_of_row(self, name: str) -> list[Run]:
+        """List the runs of one row; an ensemble has one, with seed 0."""
+        row = self.rows[name]
+        seeds = (0,) if row.ensemble else row.seeds or self.seeds
+        return [Run((name,), seed) for seed in seeds]
 
-    def __str__(self) -> str:
-        """Name it as `--only` does."""
-        return f"{self.row}/{self.seed}"
+    def needs(self, run: Run) -> list[Run]:
+        """List the teachers of a run, or the members of its ensemble."""
+        row = self.row(run)
+        return [one for name in row.teachers + row.ensemble for one in self.runs_of_row(name)]
+
+    def key_parts(self, run: Run) -> list[object]:
+        """List everything except the data that a run depends on."""
+        row = self.row(run)
+        return [
+            read_recipe_table(row.recipe) if row.recipe else None,
+            row.set,
+            sorted(row.paths.items()),
+            [self.treebanks[name].folder for name in (row.treebank, *row.also, *row.text)],
+            row.tests,
+            row.precision,
+            [key_of(self, one) for one in self.needs(run)],
+        ]
+
+    def paths(self, names: tuple[str, ...], data: Path, part: str) -> list[Path]:
+        """Name one part of several treebanks."""
+        return [self.treebanks[name].path(data, part) for name in names]
+
+    def inputs(self, run: Run, data: Path) -> list[Path]:
+        """List the files that a run reads."""
+        row = self.row(run)
+        own = self.treebanks[row.treebank]
+        return [
+            *(own.path(data, part) for part in ("train", "dev", "test")),
+            *self.paths(row.also + row.text, data, "train"),
+            *self.paths(row.tests, data, "test"),
+            *(data / path for path in row.paths.values()),
+            *([ROOT / row.recipe] if row.recipe else []),
+        ]
+
+    def measured_files(self, name: str, data: Path) -> dict[str, Path]:
+        """List the files that a row is measured on: dev, test, and the tests of other treebanks."""
+        row = self.rows[name]
+        own = {part: self.treebanks[row.treebank].path(data, part) for part in ("dev", "test")}
+        return own | dict(zip(row.tests, self.paths(row.tests, data, "test"), strict=True))
+
+    def lane(self, run: Run) -> Lane:
+        """All rows are trained on the device."""
+        return "device"
+
+    def steps(self, run: Run, options: Options) -> tuple[Step, ...]:
+        """List the commands: train and measure, or only measure for an ensemble."""
+        row, folder = self.row(run), run_folder(self, run, options.out)
+        needs = [model_path(self, one, options.out).parent for one in self.needs(run)]
+        models = needs if row.ensemble else [folder / "model"]
+        scores_path = folder / "scores.json"
+        arguments = (run.names[0], options.device, options.threads, scores_path, *models)
+        command = options.module_command("bench.accuracy.measure", *arguments)
+        measure = Step("measure", command, scores_path)
+        if row.ensemble:
+            return (measure,)
+        settings = list(row.set)
+        settings += [
+            f"{key}={json.dumps(str(options.data / path))}" for key, path in row.paths.items()
+        ]
+        if row.teachers:
+            settings.append(f"teach.models={json.dumps([*map(str, needs)])}")
+        if row.text:
+            texts = self.paths(row.text, options.data, "train")
+            settings.append(f"teach.text={json.dumps([*map(str, texts)])}")
+        train_paths = self.paths((row.treebank, *row.also), options.data, "train")
+        dev_path = self.treebanks[row.treebank].path(options.data, "dev")
+        train = train_step(
+            row.recipe, train_paths, dev_path, run.seed, folder, options, settings, row.precision
+        )
+        return (train, measure)
 
 
 def read_plan(path: Path) -> Plan:
@@ -105,85 +184,8 @@ def read_plan(path: Path) -> Plan:
             if other not in above:
                 raise ConfigError(f"{path}: rows.{name}: no row {other} above it")
         if bool(row.recipe) == bool(row.ensemble) or (row.ensemble and row.teachers):
-            raise ConfigError(f"{path}: rows.{name}: it has either a recipe or an ensemble")
+            raise ConfigError(f"{path}: rows.{name}: a row has either a recipe or an ensemble")
         if row.text and not row.teachers:
             raise ConfigError(f"{path}: rows.{name}: text needs teachers")
         above.add(name)
     return plan
-
-
-def runs_of(plan: Plan, only: Sequence[str] = ()) -> list[Run]:
-    """List the runs, the first seeds first, that a pattern matches, and those that they need.
-
-    A pattern is ROW or ROW/SEED, `*` for any: `ewt-*`, `*/1`.
-    """
-    runs = sorted(
-        (run for name in plan.rows for run in runs_of_row(plan, name)), key=lambda run: run.seed
-    )
-    for pattern in only:
-        if not any(_matches(run, pattern) for run in runs):
-            raise ConfigError(f"--only {pattern}: no such run", f"rows: {', '.join(plan.rows)}")
-    chosen = [run for run in runs if not only or any(_matches(run, p) for p in only)]
-    wanted = set(chosen)
-    for run in chosen:
-        wanted |= set(_all_needs(plan, run))
-    return [run for run in runs if run in wanted]
-
-
-def runs_of_row(plan: Plan, name: str) -> list[Run]:
-    """List the runs of one row."""
-    row = plan.rows[name]
-    return [Run(name, seed) for seed in ((0,) if row.ensemble else row.seeds or plan.seeds)]
-
-
-def needs_of(plan: Plan, run: Run) -> list[Run]:
-    """List the runs whose models a run takes: its teachers, or its members."""
-    row = plan.rows[run.row]
-    return [one for name in row.teachers + row.ensemble for one in runs_of_row(plan, name)]
-
-
-def _all_needs(plan: Plan, run: Run) -> Iterator[Run]:
-    for one in needs_of(plan, run):
-        yield one
-        yield from _all_needs(plan, one)
-
-
-def _matches(run: Run, pattern: str) -> bool:
-    row, _, seed = pattern.partition("/")
-    return fnmatchcase(run.row, row) and fnmatchcase(str(run.seed), seed or "*")
-
-
-def key_of(plan: Plan, run: Run) -> str:
-    """Make a checksum of all that a run depends on but the data; other settings, other key."""
-    row = plan.rows[run.row]
-    recipe: object = None
-    if row.recipe:
-        recipe = tomllib.loads((ROOT / row.recipe).read_text(encoding="utf-8"))
-    treebanks = [plan.treebanks[name].folder for name in (row.treebank, *row.also, *row.text)]
-    needs = [key_of(plan, one) for one in needs_of(plan, run)]
-    whole = [
-        str(run),
-        recipe,
-        row.set,
-        sorted(row.paths.items()),
-        treebanks,
-        row.tests,
-        row.precision,
-        needs,
-    ]
-    return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
-
-
-def lacking(plan: Plan, run: Run, data: Path) -> list[str]:
-    """List the files that a run, or one that it needs, would read and that are not there."""
-    row = plan.rows[run.row]
-    own = plan.treebanks[row.treebank]
-    paths = [own.path(data, part) for part in ("train", "dev", "test")]
-    paths += [plan.treebanks[name].path(data, "train") for name in row.also + row.text]
-    paths += [plan.treebanks[name].path(data, "test") for name in row.tests]
-    paths += [data / path for path in row.paths.values()]
-    if row.recipe:
-        paths.append(ROOT / row.recipe)
-    missing = [str(path) for path in paths if not path.exists()]
-    needs = {one.row: one for one in needs_of(plan, run)}
-    return missing + [path for one in needs.values() for path in lacking(plan, one, data)]

@@ -1,27 +1,32 @@
 """The table, as Markdown for people and as JSON, from the results alone."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-import msgspec
-
-from bench.accuracy.plan import Plan, Row, runs_of, runs_of_row
-from bench.accuracy.results import Result, Runtime, is_current, result_path
-from bench.paper.figures import Figure, summarise
-from bench.paper.report import markdown_table
-from bench.paper.results import Result as PaperResult
-from bench.paper.results import read_json, read_result
-from bench.paper.tables import Cell, Table
-from headwise.files import whole_file
+from bench.accuracy.measure import Scores
+from bench.accuracy.plan import Plan, Row
+from bench.experiment.plan import Run
+from bench.experiment.results import Result, outdated, read_results, unfinished
+from bench.experiment.tables import (
+    Average,
+    Cell,
+    Table,
+    average,
+    markdown_table,
+    runs_table,
+    write_report,
+)
+from bench.paper.scores import Scores as PaperScores
 
 PEERS = {
     "udpipe-projective": "UDPipe 1, projective",
     "udpipe-swap": "UDPipe 1, swap",
     "dense": "DeNSe, the paper's recipe",
 }
-"""Systems of `bench.paper` that go beside, and what they are called here."""
+"""Systems of `bench.paper` that are shown, and their titles here."""
+Runtime = Literal["torch", "int8"]
 MAX_PEER_SEEDS = 10
 INTRODUCTION = """Made by `python -m bench.accuracy`. Gold words; every word counts, labels in \
 full; one root, trees repaired by Chu-Liu-Edmonds. "±" is the standard deviation over seeds. \
@@ -31,45 +36,44 @@ the ONNX runtime in int8."""
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """All that a report is made of; `peers` by treebank and system of `bench.paper`."""
+    """Everything that a report is made of; `peers` by treebank and system of `bench.paper`."""
 
     plan: Plan
-    results: dict[str, list[Result]]
-    peers: dict[tuple[str, str], list[PaperResult]]
+    results: dict[str, list[Result[Scores]]]
+    peers: dict[tuple[str, str], list[Result[PaperScores]]]
+
+    def all_results(self) -> list[Result[Scores]]:
+        """List the results of all rows."""
+        return [one for results in self.results.values() for one in results]
 
 
 def gather(plan: Plan, out: Path, peers: Sequence[Path]) -> Findings:
-    """Read all results that are there."""
-    results: dict[str, list[Result]] = {}
-    for name in plan.rows:
-        found = [read_json(result_path(out, run), Result) for run in runs_of_row(plan, name)]
-        results[name] = [one for one in found if one is not None]
+    """Read all results that exist."""
+    results = {name: read_results(out, plan.runs_of_row(name), Scores) for name in plan.rows}
     return Findings(plan, results, dict(_read_peers(plan, peers)))
 
 
 def _read_peers(
     plan: Plan, folders: Sequence[Path]
-) -> Iterator[tuple[tuple[str, str], list[PaperResult]]]:
+) -> Iterator[tuple[tuple[str, str], list[Result[PaperScores]]]]:
     for name, treebank in plan.treebanks.items():
         for system in PEERS if treebank.peers else ():
-            paths = [
-                folder / treebank.peers / f"{system}-{seed}.json"
-                for folder in folders
-                for seed in range(MAX_PEER_SEEDS)
-            ]
-            found = [one for path in paths if (one := read_result(path)) is not None]
-            if found:
-                yield (name, system), found
+            runs = [Run((treebank.peers, system), seed) for seed in range(MAX_PEER_SEEDS)]
+            results = [one for out in folders for one in read_results(out, runs, PaperScores)]
+            if results:
+                yield (name, system), results
 
 
-def figure(results: Sequence[Result], runtime: Runtime, part: str, name: str) -> Figure | None:
+def average_of(
+    results: Sequence[Result[Scores]], runtime: Runtime, part: str, name: str
+) -> Average | None:
     """Average one score over seeds."""
     tables = [getattr(one.scores, runtime) for one in results]
-    return summarise(getattr(table[part], name) for table in tables if part in table)
+    return average(getattr(table[part], name) for table in tables if part in table)
 
 
 def main_table(findings: Findings) -> Table:
-    """Put every row below its treebank, and other parsers before it."""
+    """List the rows of each treebank, other parsers first."""
     lines: list[tuple[Cell, ...]] = []
     for name, treebank in findings.plan.treebanks.items():
         for system, title in PEERS.items():
@@ -90,7 +94,7 @@ def _peer_row(
         return
     outputs = [one.scores.repaired for one in results]
     cells = [
-        summarise(getattr(output, part).all_words[i] for output in outputs)
+        average(getattr(output, part).all_words[i] for output in outputs)
         for part in ("dev", "test")
         for i in (0, 1)
     ]
@@ -101,26 +105,26 @@ def _peer_row(
     yield (own, title, reads, len(results), *cells[:2], *ours, None, None, None)
 
 
-def _own_cells(row: Row, results: Sequence[Result]) -> Iterator[Cell]:
+def _own_cells(row: Row, results: Sequence[Result[Scores]]) -> Iterator[Cell]:
     yield from (row.title, row.reads, len(results))
     for runtime, part in (("torch", "dev"), ("torch", "test"), ("int8", "test")):
         for name in ("uas", "las"):
-            yield figure(results, runtime, part, name)  # type: ignore[arg-type]
+            yield average_of(results, runtime, part, name)  # type: ignore[arg-type]
     lost = [one.scores.torch["test"].las - one.scores.int8["test"].las for one in results]
-    yield summarise(lost)
+    yield average(lost)
     yield f"{row.goal[0]} / {row.goal[1]}" if row.goal else None
     yield round(sum(one.scores.n_bytes for one in results) / len(results) / 1e6, 1)
 
 
 def other_tests(findings: Findings) -> Table:
-    """Put test files of other treebanks beside, on which nothing was trained or chosen."""
+    """List scores on test files of other treebanks, not used to train or to choose."""
     lines: list[tuple[Cell, ...]] = []
     for key, row in findings.plan.rows.items():
         results = findings.results[key]
         for name in row.tests if results else ():
             title = findings.plan.treebanks[name].title
             scores = [
-                figure(results, runtime, name, score)
+                average_of(results, runtime, name, score)
                 for runtime in ("torch", "int8")
                 for score in ("uas", "las")
             ]
@@ -129,52 +133,24 @@ def other_tests(findings: Findings) -> Table:
     return Table("Other tests", "", columns, tuple(sorted(lines, key=lambda line: str(line[0]))))
 
 
-def runs_table(findings: Findings) -> Table:
-    """Say how long each run took, and on what."""
-    lines = tuple(
-        (
-            f"{one.row}/{one.seed}",
-            round(one.seconds.get("train", 0.0)),
-            round(sum(one.seconds.values())),
-            one.side_by_side,
-            one.scores.machine,
-        )
-        for results in findings.results.values()
-        for one in results
-    )
-    return Table("Runs", "", ("run", "training, s", "all, s", "at once", "machine"), lines)
-
-
 def remarks(findings: Findings) -> Iterator[str]:
-    """Name what is missing, and what was made with other settings."""
-    there = {(one.row, one.seed): one for rows in findings.results.values() for one in rows}
-    runs = runs_of(findings.plan)
-    missing = [str(run) for run in runs if (run.row, run.seed) not in there]
-    stale = [
-        str(run)
-        for run in runs
-        if (run.row, run.seed) in there
-        and not is_current(findings.plan, run, there[run.row, run.seed])
-    ]
+    """Name the runs that are missing, and those made with other settings."""
+    results = findings.all_results()
+    stale = outdated(findings.plan, sorted(results, key=lambda one: one.seed))
+    missing = list(map(str, unfinished(findings.plan, results)))
     if stale:
         yield f"**Made with other settings than those of the plan now:** {', '.join(stale)}."
     if missing:
         yield f"Not there yet: {', '.join(missing)}."
 
 
-def write_report(findings: Findings, out: Path) -> list[Path]:
+def report(findings: Findings, out: Path) -> list[Path]:
     """Write `report.md` and `report.json`."""
-    tables = [main_table(findings), other_tests(findings), runs_table(findings)]
-    parts = ["## Accuracy of our recipes", INTRODUCTION, *remarks(findings)]
+    results = findings.all_results()
+    runs = runs_table(results, [one.scores.machine for one in results])
+    tables = [main_table(findings), other_tests(findings), runs]
+    sections = ["## Accuracy of our recipes", INTRODUCTION, *remarks(findings)]
     for table in tables:
         if table.rows:
-            parts += [f"### {table.title}", markdown_table(table)]
-    whole = {"tables": tables, "runs": findings.results}
-    files = {
-        out / "report.md": "\n\n".join(parts) + "\n",
-        out / "report.json": json.dumps(msgspec.to_builtins(whole), indent=1) + "\n",
-    }
-    for path, content in files.items():
-        with whole_file(path) as stream:
-            stream.write(content.encode())
-    return list(files)
+            sections += [f"### {table.title}", markdown_table(table)]
+    return write_report(out, sections, {"tables": tables, "runs": findings.results})

@@ -1,9 +1,9 @@
-"""Parse dev and test with a finished model, or take what an outside parser made, and score it.
+"""Parse dev and test with a trained model, or read the output of another parser, and score it.
 
     python -m bench.paper.measure PLAN DATA DATASET FOLDER THREADS [--parsed]
 
 Writes FOLDER/scores.json. The model in FOLDER/model runs in int8 on ONNX Runtime, greedily (Eq. 8)
-and repaired (Sec. 3.3); with `--parsed` FOLDER/{dev,test}.parsed.conllu are scored instead.
+and repaired (Sec. 3.3). With `--parsed`, FOLDER/{dev,test}.parsed.conllu are scored instead.
 """
 
 import platform
@@ -14,8 +14,9 @@ from pathlib import Path
 import msgspec
 
 import headwise
+from bench.experiment.results import write_json
 from bench.paper.plan import Dataset, read_plan
-from bench.paper.results import Bin, Output, PartScores, Scores, write_json
+from bench.paper.scores import Bin, Output, PartScores, Scores
 from bench.paper.treebank import read_part
 from headwise import DecodeConfig, Sentence
 from headwise.evaluate.scores import score
@@ -29,22 +30,22 @@ _RATES = ("uas", "las", "uem", "lem", "label_accuracy", "tree_rate", "projective
 def score_part(
     gold: Sequence[Sentence], predicted: Sequence[Sentence], dataset: Dataset
 ) -> PartScores:
-    """Score one file by the rule of its dataset, and with every word."""
-    found = score(gold, predicted, dataset.punctuation)
-    every = score(gold, predicted, "none")
+    """Score one file by the punctuation rule of its dataset, and with every word."""
+    scores = score(gold, predicted, dataset.punctuation)
+    all_words = score(gold, predicted, "none")
     bins = tuple(
         Bin(
             last_length=one.last_length,
             n_sentences=one.n_sentences,
             uas=None if one.uas is None else round(one.uas, N_DECIMALS),
         )
-        for one in found.lengths
+        for one in scores.lengths
     )
-    rates = {name: round(getattr(found, name), N_DECIMALS) for name in _RATES}
+    rates = {name: round(getattr(scores, name), N_DECIMALS) for name in _RATES}
     return PartScores(
-        n_sentences=found.n_sentences,
-        n_words=found.n_words,
-        all_words=(round(every.uas, N_DECIMALS), round(every.las, N_DECIMALS)),
+        n_sentences=scores.n_sentences,
+        n_words=scores.n_words,
+        all_words=(round(all_words.uas, N_DECIMALS), round(all_words.las, N_DECIMALS)),
         bins=bins,
         **rates,
     )
@@ -54,10 +55,9 @@ def measure_model(dataset: Dataset, data: Path, folder: Path, threads: int) -> S
     """Score a model of ours."""
     dev, test = read_part(dataset, data, "dev"), read_part(dataset, data, "test")
     bundle = load_bundle(folder / "model")
-    own = bundle.manifest.decode
 
-    def parsed_by(decoder: Decoder) -> Output:
-        decode: DecodeConfig = msgspec.structs.replace(own, decoder=decoder)
+    def scores_of(decoder: Decoder) -> Output:
+        decode: DecodeConfig = msgspec.structs.replace(bundle.manifest.decode, decoder=decoder)
         parser = headwise.load(bundle, precision="int8", decode=decode)
         trees = [
             [one for one, _ in parser.annotate(part, threads) if isinstance(one, Sentence)]
@@ -67,17 +67,16 @@ def measure_model(dataset: Dataset, data: Path, folder: Path, threads: int) -> S
             dev=score_part(dev, trees[0], dataset), test=score_part(test, trees[1], dataset)
         )
 
-    provenance = bundle.manifest.provenance
     return Scores(
-        greedy=parsed_by("greedy"),
-        repaired=parsed_by(dataset.decoder),
-        machine=provenance.get("machine", "unknown"),
-        versions={"headwise": headwise.__version__, "python": platform.python_version()},
+        greedy=scores_of("greedy"),
+        repaired=scores_of(dataset.decoder),
+        machine=bundle.manifest.provenance.get("machine", "unknown"),
+        versions=versions(),
     )
 
 
 def measure_parsed(dataset: Dataset, data: Path, folder: Path) -> Scores:
-    """Score the trees of an outside parser."""
+    """Score the trees of another parser."""
     dev, test = (
         score_part(
             read_part(dataset, data, part),
@@ -86,12 +85,17 @@ def measure_parsed(dataset: Dataset, data: Path, folder: Path) -> Scores:
         )
         for part in ("dev", "test")
     )
-    versions = {"headwise": headwise.__version__, "python": platform.python_version()}
-    return Scores(repaired=Output(dev=dev, test=test), machine=processor_name(), versions=versions)
+    machine = processor_name()
+    return Scores(repaired=Output(dev=dev, test=test), machine=machine, versions=versions())
+
+
+def versions() -> dict[str, str]:
+    """Give the versions to keep with the scores."""
+    return {"headwise": headwise.__version__, "python": platform.python_version()}
 
 
 def processor_name(path: Path = Path("/proc/cpuinfo")) -> str:
-    """Name the processor, as far as the system tells."""
+    """Name the processor, if the system tells it."""
     try:
         for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
             if line.startswith("model name"):

@@ -1,52 +1,55 @@
-"""Which runs there are: datasets and systems from a TOML file, and every pair of them over seeds.
+"""Datasets and systems from a TOML file; every pair of them over seeds is a run.
 
-A dataset names its files (below `--data`), the recipe for it and how it is scored; a system is
-either a set of changes to that recipe or the two commands of an outside parser. One run is one
-training; greedy and repaired trees (Sec. 3.3) both come from it.
+A dataset names its files (below `--data`), its recipe and how it is scored. A system is either a
+set of changes to that recipe or the two commands of another parser. One run is one training;
+greedy and repaired trees (Sec. 3.3) both come from it.
 """
 
-import hashlib
 import json
-import tomllib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
-from bench.command import Name, Seed, read_toml
-from bench.jobs import ROOT
+from bench.experiment.jobs import ROOT, Lane, Step
+from bench.experiment.plan import (
+    Name,
+    Options,
+    Run,
+    Seed,
+    read_recipe_table,
+    read_toml,
+    run_folder,
+    train_step,
+)
 from headwise.errors import ConfigError
 from headwise.settings.choices import Format, Punctuation
 
 PLAN_PATH = Path(__file__).with_name("paper.toml")
-PARTS = ("train", "dev", "test")
 
-Part = Literal["train", "dev", "test"]
 PaperDataset = Literal["ptb", "ctb", "czech", "german"]
 
 
 class System(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A parser to train: changes to the recipe of a dataset, or an outside parser."""
+    """A parser to train: changes to the recipe of a dataset, or another parser."""
 
     title: str
     set: tuple[str, ...] = ()
-    """`section.key=value`, laid over what the dataset sets."""
+    """`section.key=value`, applied after those of the dataset."""
     train: tuple[str, ...] = ()
-    """Command of an outside parser; {python} {train} {dev} {model} {seed} are filled in."""
+    """Command that trains another parser; {python} {train} {dev} {model} {seed} are filled in."""
     predict: tuple[str, ...] = ()
     """Its command to parse a file; {python} {model} {input} {output} are filled in."""
     seeds: tuple[Seed, ...] = ()
-    """Instead of the seeds of the plan, for a parser that knows no seeds."""
+    """Instead of the seeds of the plan, for a parser that has no seeds."""
     datasets: tuple[Name, ...] = ()
-    """Where it is trained, if not everywhere."""
+    """Datasets it is trained on; empty for all."""
 
     @property
-    def is_outside(self) -> bool:
-        """Whether its commands are somebody else's; it then runs on the CPU."""
+    def is_external(self) -> bool:
+        """Whether it is another parser, which runs on the CPU."""
         return bool(self.train)
 
 
@@ -55,9 +58,9 @@ class Dataset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
     title: str
     stands_for: PaperDataset
-    """The dataset of the paper whose figures go beside; for the paper's own data, itself."""
+    """The dataset of the paper whose scores are shown beside; the paper's own data: itself."""
     is_own: bool = False
-    """It is the paper's own data, and no stand-in for it."""
+    """It is the paper's own data, not a stand-in for it."""
     folder: str
     """Below `--data`."""
     train: str = "train.conllu.xz"
@@ -66,44 +69,96 @@ class Dataset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     format: Format = "conllu"
     recipe: str
     set: tuple[str, ...] = ()
-    """`section.key=value`, laid over the recipe."""
+    """`section.key=value`, changes to the recipe."""
     overrides: dict[Name, tuple[str, ...]] = {}
-    """More of them for one system, laid over all others."""
+    """More changes for single systems, applied last."""
     vectors: str = ""
     """Pre-trained word vectors, below `--data`."""
     punctuation: Punctuation
-    """Words that are not scored."""
+    """Which words are not scored."""
     decoder: Literal["mst", "eisner"]
-    """How trees are repaired: `eisner` where the paper is projective, `mst` elsewhere."""
+    """How trees are repaired: `eisner` where the paper's trees are projective, else `mst`."""
 
     def path(self, data: Path, part: str) -> Path:
-        """Where a part of it is."""
+        """Name the file of train, dev or test."""
         return data / self.folder / str(getattr(self, part))
 
-    def is_there(self, data: Path) -> bool:
-        """Whether all of its files are."""
-        return all(self.path(data, part).is_file() for part in PARTS)
+    def paths(self, data: Path) -> list[Path]:
+        """Name all three files."""
+        return [self.path(data, part) for part in ("train", "dev", "test")]
 
 
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The whole of `paper.toml`."""
+    """All of `paper.toml`; a run is named by dataset and system."""
 
     seeds: Annotated[tuple[Seed, ...], Meta(min_length=1)]
     systems: dict[Name, System]
     datasets: dict[Name, Dataset]
 
+    def runs(self) -> list[Run]:
+        """List every system on every dataset it is for, over seeds."""
+        return [
+            Run((dataset, name), seed)
+            for dataset in self.datasets
+            for name, system in self.systems.items()
+            if dataset in system.datasets or not system.datasets
+            for seed in system.seeds or self.seeds
+        ]
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One training and what is measured on it."""
+    def needs(self, run: Run) -> list[Run]:
+        """No run needs the model of another."""
+        return []
 
-    dataset: str
-    system: str
-    seed: int
+    def parts(self, run: Run) -> tuple[Dataset, System]:
+        """Look up the dataset and the system of a run."""
+        dataset, system = run.names
+        return self.datasets[dataset], self.systems[system]
 
-    def __str__(self) -> str:
-        """Name it as `--only` does."""
-        return f"{self.dataset}/{self.system}/{self.seed}"
+    def settings(self, run: Run) -> tuple[str, ...]:
+        """List the settings for `headwise train --set`, except word vectors."""
+        dataset, system = self.parts(run)
+        return (
+            f"data.format={dataset.format}",
+            f"data.punctuation={dataset.punctuation}",
+            f"decode.decoder={dataset.decoder}",
+            *dataset.set,
+            *system.set,
+            *dataset.overrides.get(run.names[1], ()),
+        )
+
+    def key_parts(self, run: Run) -> list[object]:
+        """List everything except the data that a run depends on."""
+        dataset, system = self.parts(run)
+        if system.is_external:
+            return [[system.train, system.predict, dataset.format, dataset.punctuation]]
+        return [[read_recipe_table(dataset.recipe), self.settings(run), dataset.vectors]]
+
+    def inputs(self, run: Run, data: Path) -> list[Path]:
+        """List the files that a run reads."""
+        dataset, system = self.parts(run)
+        vectors = [data / dataset.vectors] if dataset.vectors and not system.is_external else []
+        return dataset.paths(data) + vectors
+
+    def lane(self, run: Run) -> Lane:
+        """Other parsers run on the CPU."""
+        return "cpu" if self.parts(run)[1].is_external else "device"
+
+    def steps(self, run: Run, options: Options) -> tuple[Step, ...]:
+        """List the commands of a run."""
+        folder = run_folder(self, run, options.out)
+        dataset, system = self.parts(run)
+        if system.is_external:
+            return _external_steps(run, system, folder, options)
+        settings = list(self.settings(run))
+        if dataset.vectors:
+            settings.append(f"model.vectors={json.dumps(str(options.data / dataset.vectors))}")
+        train, dev, _ = dataset.paths(options.data)
+        arguments = (run.names[0], folder, options.threads)
+        measure = options.module_command("bench.paper.measure", *arguments)
+        return (
+            train_step(dataset.recipe, [train], dev, run.seed, folder, options, settings),
+            Step("measure", measure, folder / "scores.json"),
+        )
 
 
 def read_plan(path: Path) -> Plan:
@@ -112,7 +167,7 @@ def read_plan(path: Path) -> Plan:
     for name, system in plan.systems.items():
         if bool(system.train) != bool(system.predict) or (system.train and system.set):
             raise ConfigError(
-                f"{path}: systems.{name}: an outside parser has train and predict, and no set"
+                f"{path}: systems.{name}: another parser has train and predict, and no set"
             )
         for dataset_name in system.datasets:
             if dataset_name not in plan.datasets:
@@ -126,58 +181,34 @@ def read_plan(path: Path) -> Plan:
     return plan
 
 
-def runs_of(plan: Plan, only: Sequence[str] = ()) -> list[Run]:
-    """List the runs, the first seed of everything first, that some pattern of `only` matches.
-
-    A pattern is DATASET, DATASET/SYSTEM or DATASET/SYSTEM/SEED, `*` for any: `*/dense/1`.
-    """
-    runs = sorted(_all_runs(plan), key=lambda run: run.seed)
-    if not only:
-        return runs
-    for pattern in only:
-        if not any(_matches(run, pattern) for run in runs):
-            raise ConfigError(
-                f"--only {pattern}: no such run",
-                f"datasets: {', '.join(plan.datasets)}; systems: {', '.join(plan.systems)}",
-            )
-    return [run for run in runs if any(_matches(run, pattern) for pattern in only)]
-
-
-def _all_runs(plan: Plan) -> Iterator[Run]:
-    for dataset in plan.datasets:
-        for name, system in plan.systems.items():
-            if dataset in system.datasets or not system.datasets:
-                yield from (Run(dataset, name, seed) for seed in system.seeds or plan.seeds)
-
-
-def _matches(run: Run, pattern: str) -> bool:
-    given = pattern.split("/")
-    parts = (run.dataset, run.system, str(run.seed))
-    return len(given) <= len(parts) and all(
-        fnmatchcase(part, wanted) for part, wanted in zip(parts, given, strict=False)
-    )
+def _external_steps(run: Run, system: System, folder: Path, options: Options) -> tuple[Step, ...]:
+    """Convert the treebank, train, parse dev and test, and measure."""
+    values = {
+        "python": sys.executable,
+        "seed": str(run.seed),
+        "model": str(folder / "outside.model"),
+        "train": str(folder / "train.conllu"),
+        "dev": str(folder / "dev.conllu"),
+    }
+    convert = options.module_command("bench.paper.treebank", run.names[0], folder)
+    arguments = (run.names[0], folder, options.threads, "--parsed")
+    measure = options.module_command("bench.paper.measure", *arguments)
+    steps = [
+        Step("plain", convert, folder / "plain"),
+        Step("train", _fill(system.train, values), folder / "outside.model"),
+    ]
+    for part in ("dev", "test"):
+        output = folder / f"{part}.parsed.conllu"
+        files = values | {"input": str(folder / f"{part}.input.conllu"), "output": str(output)}
+        steps.append(Step(f"parse {part}", _fill(system.predict, files), output))
+    return (*steps, Step("measure", measure, folder / "scores.json"))
 
 
-def settings_of(plan: Plan, run: Run) -> tuple[str, ...]:
-    """Give the settings of a run that `headwise train --set` takes, word vectors left out."""
-    dataset = plan.datasets[run.dataset]
-    return (
-        f"data.format={dataset.format}",
-        f"data.punctuation={dataset.punctuation}",
-        f"decode.decoder={dataset.decoder}",
-        *dataset.set,
-        *plan.systems[run.system].set,
-        *dataset.overrides.get(run.system, ()),
-    )
-
-
-def key_of(plan: Plan, run: Run) -> str:
-    """Make a checksum of all that a run depends on but the data; other settings, other key."""
-    system, dataset = plan.systems[run.system], plan.datasets[run.dataset]
-    if system.is_outside:
-        own: list[object] = [system.train, system.predict, dataset.format, dataset.punctuation]
-    else:
-        recipe = tomllib.loads((ROOT / dataset.recipe).read_text(encoding="utf-8"))
-        own = [recipe, settings_of(plan, run), dataset.vectors]
-    whole = [str(run), own]
-    return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
+def _fill(template: tuple[str, ...], values: dict[str, str]) -> tuple[str, ...]:
+    """Replace {names} by their values; other braces stay as they are."""
+    filled = []
+    for part in template:
+        for name, value in values.items():
+            part = part.replace(f"{{{name}}}", value)  # noqa: PLW2901 (one name after the other)
+        filled.append(part)
+    return tuple(filled)

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import matplotlib as mpl
 from matplotlib.figure import Figure as Canvas
 
-from bench.paper.figures import Findings
 from bench.paper.plan import System
-from bench.paper.tables import NON_PROJECTIVE, PROJECTIVE, by_length
+from bench.paper.tables import NON_PROJECTIVE, PROJECTIVE, Findings, by_length
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -27,13 +26,13 @@ STYLES = (
     ("#56B4E9", "P", ":"),
     ("#000000", "X", "--"),
 )
-"""Colours that most people can tell apart, and markers for the others."""
+"""Colours that most people can distinguish, and markers for those who cannot."""
 N_COLUMNS = 2
 SUFFIXES = ("png", "svg")
 
 
 def draw_figure_3(findings: Findings, out: Path) -> list[Path]:
-    """Draw the figure as PNG and SVG; nothing without results."""
+    """Draw the figure as PNG and SVG, if there are results."""
     datasets = findings.datasets(*PROJECTIVE, *NON_PROJECTIVE)
     if not datasets:
         return []
@@ -64,13 +63,13 @@ def _draw_panel(panel: "Axes", findings: Findings, name: str) -> None:
         if not bins:
             continue
         known = [(i, one) for i, (_, one) in enumerate(bins) if one is not None]
-        places, means = [i for i, _ in known], [one.mean for _, one in known]
+        positions, means = [i for i, _ in known], [one.mean for _, one in known]
         spreads = [one.spread or 0.0 for _, one in known]
         title = _title(system)
-        panel.plot(places, means, color=colour, marker=marker, linestyle=line, label=title)
+        panel.plot(positions, means, color=colour, marker=marker, linestyle=line, label=title)
         low = [m - s for m, s in zip(means, spreads, strict=True)]
         high = [m + s for m, s in zip(means, spreads, strict=True)]
-        panel.fill_between(places, low, high, color=colour, alpha=0.15, linewidth=0)
+        panel.fill_between(positions, low, high, color=colour, alpha=0.15, linewidth=0)
         labels = [str(length) for length, _ in bins]
     paper = "" if dataset.is_own else f" (for {findings.published[dataset.stands_for].title})"
     panel.set_title(f"{dataset.title}{paper}")
@@ -81,7 +80,7 @@ def _draw_panel(panel: "Axes", findings: Findings, name: str) -> None:
 
 
 def _title(system: System) -> str:
-    return system.title if system.is_outside else f"{system.title}+E/CLE"
+    return system.title if system.is_external else f"{system.title}+E/CLE"
 
 
 def _save(canvas: Canvas, out: Path) -> list[Path]:

@@ -1,38 +1,101 @@
-"""Tables 1-6 of the paper, ours beside the paper's, and its claims in figures."""
+"""Tables 1-6 of the paper, ours beside the paper's, and its claims in numbers."""
 
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from pathlib import Path
+from typing import Literal
 
-from bench.paper.figures import (
-    Figure,
-    Findings,
-    How,
-    Measured,
-    Pair,
-    PublishedOutput,
-    figure,
-    gain,
-    summarise,
-)
-from bench.paper.plan import Dataset, PaperDataset, System
-from bench.paper.results import Result
+import msgspec
 
-Cell: TypeAlias = Figure | Pair | float | int | str | None
+from bench.experiment.results import Result
+from bench.experiment.tables import Average, Cell, Pair, Table, average
+from bench.paper.plan import Dataset, PaperDataset, Plan, System
+from bench.paper.scores import PartScores, Scores, Treebank
+from headwise.settings.recipe import convert
+
+PUBLISHED_PATH = Path(__file__).with_name("published.toml")
 PROJECTIVE: tuple[PaperDataset, ...] = ("ptb", "ctb")
 NON_PROJECTIVE: tuple[PaperDataset, ...] = ("czech", "german")
 SUFFIX = {"eisner": "+E", "mst": "+CLE"}
+TreesBy = Literal["greedy", "repaired"]
+Part = Literal["dev", "test"]
+
+
+class PublishedOutput(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One row of Tables 2-5: UAS and LAS, and UEM on dev and test."""
+
+    dev: Pair | None = None
+    test: Pair
+    uem: Pair | None = None
+
+
+class PublishedSystem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The paper's scores of one system."""
+
+    greedy: PublishedOutput
+    repaired: PublishedOutput
+
+
+class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The paper's scores on one dataset."""
+
+    title: str
+    sentences: int
+    projective: float
+    dev_sentences: int
+    trees_before: Pair
+    trees_after: Pair
+    systems: dict[str, PublishedSystem]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """Rows of cells, numbers still numbers."""
+class Findings:
+    """Everything that a report is made of."""
 
-    title: str
-    note: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    decimals: int = 2
+    plan: Plan
+    results: tuple[Result[Scores], ...]
+    treebanks: dict[str, Treebank]
+    published: dict[PaperDataset, Published]
+
+    def of(self, dataset: str, system: str) -> list[Result[Scores]]:
+        """List the results of one system on one dataset, one for each seed."""
+        return [one for one in self.results if (one.dataset, one.system) == (dataset, system)]
+
+    def datasets(self, *stands_for: PaperDataset) -> list[tuple[str, Dataset]]:
+        """List the datasets that have results and stand for one of these."""
+        known = {one.dataset for one in self.results}
+        candidates = self.plan.datasets.items()
+        return [(n, d) for n, d in candidates if n in known and d.stands_for in stands_for]
+
+
+def read_published(path: Path = PUBLISHED_PATH) -> dict[PaperDataset, Published]:
+    """Read the scores of the paper."""
+    table = tomllib.loads(path.read_text(encoding="utf-8"))
+    return convert(table, dict[PaperDataset, Published], str(path))
+
+
+def part_scores(
+    results: Sequence[Result[Scores]], trees_by: TreesBy, part: Part
+) -> list[PartScores]:
+    """Take the scores on dev or test of each seed; other parsers have no greedy trees."""
+    outputs = [getattr(one.scores, trees_by) for one in results]
+    return [getattr(output, part) for output in outputs if output is not None]
+
+
+def average_of(
+    results: Sequence[Result[Scores]], trees_by: TreesBy, part: Part, name: str
+) -> Average | None:
+    """Average one score, for example `uas`."""
+    return average(getattr(one, name) for one in part_scores(results, trees_by, part))
+
+
+def gain(results: Sequence[Result[Scores]], part: Part, name: str) -> Average | None:
+    """Average what repair adds to a score, model by model."""
+    before = part_scores(results, "greedy", part)
+    after = part_scores(results, "repaired", part)
+    pairs = zip(before, after, strict=False)
+    return average(getattr(b, name) - getattr(a, name) for a, b in pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,23 +103,23 @@ class Row:
     """One parser of Tables 2-5 on one dataset."""
 
     title: str
-    results: list[Result]
-    how: How
+    results: list[Result[Scores]]
+    trees_by: TreesBy
     published: PublishedOutput | None
 
-    def figure(self, part: Measured, name: str) -> Figure | None:
+    def average(self, part: Part, name: str) -> Average | None:
         """Average one of its scores."""
-        return figure(self.results, self.how, part, name)
+        return average_of(self.results, self.trees_by, part, name)
 
 
 def rows_of(findings: Findings, name: str, dataset: Dataset) -> Iterator[Row]:
-    """List the parsers of a dataset as the paper does: greedy, then repaired."""
+    """List the parsers of a dataset in the paper's order: greedy, then repaired."""
     for key, system in findings.plan.systems.items():
         results = findings.of(name, key)
         if not results:
             continue
         paper = findings.published[dataset.stands_for].systems.get(key)
-        if not system.is_outside:
+        if not system.is_external:
             yield Row(system.title, results, "greedy", paper.greedy if paper else None)
         title = title_of(system, dataset)
         yield Row(title, results, "repaired", paper.repaired if paper else None)
@@ -64,11 +127,11 @@ def rows_of(findings: Findings, name: str, dataset: Dataset) -> Iterator[Row]:
 
 def title_of(system: System, dataset: Dataset) -> str:
     """Name a system with repaired trees."""
-    return system.title + ("" if system.is_outside else SUFFIX[dataset.decoder])
+    return system.title + ("" if system.is_external else SUFFIX[dataset.decoder])
 
 
 def all_tables(findings: Findings) -> list[Table]:
-    """Make the tables, in the order of the paper; those without a row are left out."""
+    """Make the tables in the order of the paper, without those that have no rows."""
     tables = [
         table_1(findings),
         accuracy(findings, "Table 2: English (PTB)", ("ptb",)),
@@ -96,17 +159,17 @@ def table_1(findings: Findings) -> Table:
 
 
 def accuracy(findings: Findings, title: str, stands_for: tuple[PaperDataset, ...]) -> Table:
-    """Give UAS and LAS, the paper's beside them where it has them."""
+    """Show UAS and LAS, the paper's beside ours."""
     has_dev = stands_for[0] in PROJECTIVE
     rows = []
     for name, dataset in findings.datasets(*stands_for):
         paper_title = findings.published[dataset.stands_for].title
         for row in rows_of(findings, name, dataset):
             ours: tuple[Cell, ...] = (
-                row.figure("dev", "uas"),
-                row.figure("dev", "las"),
-                row.figure("test", "uas"),
-                row.figure("test", "las"),
+                row.average("dev", "uas"),
+                row.average("dev", "las"),
+                row.average("test", "uas"),
+                row.average("test", "las"),
             )
             paper = row.published
             dev: tuple[Cell, ...] = (paper.dev if paper else None,) if has_dev else ()
@@ -120,29 +183,29 @@ def accuracy(findings: Findings, title: str, stands_for: tuple[PaperDataset, ...
 
 
 def table_4(findings: Findings) -> Table:
-    """Give the share of sentences with all heads right."""
+    """Show the share of sentences with all heads right."""
     rows: list[tuple[Cell, ...]] = []
     for name, dataset in findings.datasets(*PROJECTIVE):
         for row in rows_of(findings, name, dataset):
             paper = row.published.uem if row.published else None
-            ours = (row.figure("dev", "uem"), row.figure("test", "uem"))
+            ours = (row.average("dev", "uem"), row.average("test", "uem"))
             rows.append((dataset.title, row.title, *ours, *(paper or (None, None))))
     columns = ("dataset", "parser", "dev", "test", "paper, dev", "paper, test")
     return Table("Table 4: UEM", "Sentences with all heads right.", columns, tuple(rows))
 
 
 def table_6(findings: Findings) -> Table:
-    """Give the share of trees, and of projective trees, before and after repair, on dev."""
+    """Show the share of trees and of projective trees on dev, before and after repair."""
     rows: list[tuple[Cell, ...]] = []
     for name, dataset in findings.datasets(*PROJECTIVE, *NON_PROJECTIVE):
         paper = findings.published[dataset.stands_for]
         for key, system in findings.plan.systems.items():
             results = findings.of(name, key)
-            if not results or system.is_outside:
+            if not results or system.is_external:
                 continue
             n_sentences = results[0].scores.repaired.dev.n_sentences
             rates = [
-                figure(results, how, "dev", rate)
+                average_of(results, how, "dev", rate)
                 for how in ("greedy", "repaired")
                 for rate in ("tree_rate", "projective_rate")
             ]
@@ -156,7 +219,7 @@ def table_6(findings: Findings) -> Table:
 
 
 def claims(findings: Findings) -> Table:
-    """Put what the paper claims into figures: UAS on test, differences of it in points."""
+    """Put the paper's claims into numbers: differences of UAS on test, in points."""
     rows: list[tuple[Cell, ...]] = []
     for name, dataset in findings.datasets(*PROJECTIVE, *NON_PROJECTIVE):
         dense, pei = findings.of(name, "dense"), findings.of(name, "dense-pei")
@@ -167,7 +230,7 @@ def claims(findings: Findings) -> Table:
         for ours, key in gains:
             published = paper[key]
             cells += [ours, round(published.repaired.test[0] - published.greedy.test[0], 2)]
-        rows.append((dataset.title, *cells, *over_outside(findings, name)))
+        rows.append((dataset.title, *cells, *lead_over_others(findings, name)))
     lead = ("dataset", "BiLSTM over Pei's features, greedy", "paper")
     repair = ("repair adds to DeNSe", "paper", "repair adds to DeNSe-Pei", "paper")
     outside = ("DeNSe over the best outside parser, dev", "in the longest tenth of dev")
@@ -176,19 +239,22 @@ def claims(findings: Findings) -> Table:
     return Table("The claims in figures", note, columns, tuple(rows))
 
 
-def _lead(dense: list[Result], pei: list[Result]) -> float | None:
+def _lead(dense: list[Result[Scores]], pei: list[Result[Scores]]) -> float | None:
     """Take the difference of the means; the two are different models, so seeds are not paired."""
-    one, other = figure(dense, "greedy", "test", "uas"), figure(pei, "greedy", "test", "uas")
+    one, other = (
+        average_of(dense, "greedy", "test", "uas"),
+        average_of(pei, "greedy", "test", "uas"),
+    )
     return round(one.mean - other.mean, 4) if one and other else None
 
 
-def over_outside(findings: Findings, name: str) -> tuple[float | None, float | None]:
-    """Compare with the outside parser that is best on dev: there, and on its longest tenth."""
+def lead_over_others(findings: Findings, name: str) -> tuple[float | None, float | None]:
+    """Compare with the other parser that is best on dev: there, and on its longest tenth."""
     dense = findings.of(name, "dense")
     others = [
         results
         for key, system in findings.plan.systems.items()
-        if system.is_outside and (results := findings.of(name, key))
+        if system.is_external and (results := findings.of(name, key))
     ]
     if not dense or not others:
         return None, None
@@ -198,15 +264,15 @@ def over_outside(findings: Findings, name: str) -> tuple[float | None, float | N
     return round(_dev_uas(dense) - _dev_uas(best), 4), long
 
 
-def _dev_uas(results: list[Result]) -> float:
-    found = figure(results, "repaired", "dev", "uas")
+def _dev_uas(results: list[Result[Scores]]) -> float:
+    found = average_of(results, "repaired", "dev", "uas")
     return found.mean if found else 0.0
 
 
-def by_length(results: list[Result]) -> list[tuple[int, Figure | None]]:
+def by_length(results: list[Result[Scores]]) -> list[tuple[int, Average | None]]:
     """Average the UAS of each bin of dev over seeds, by the length of its last sentence."""
     seeds = [one.scores.repaired.dev.bins for one in results]
     return [
-        (bins[0].last_length, summarise(one.uas for one in bins if one.uas is not None))
+        (bins[0].last_length, average(one.uas for one in bins if one.uas is not None))
         for bins in zip(*seeds, strict=True)
     ]

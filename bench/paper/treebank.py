@@ -1,9 +1,8 @@
-"""A treebank in figures (Table 1), and as plain files for outside parsers.
+"""Count a treebank (Table 1), and write it as plain files for other parsers.
 
-    python -m bench.paper.treebank PLAN DATA DATASET figures OUTPUT
-    python -m bench.paper.treebank PLAN DATA DATASET plain FOLDER
+    python -m bench.paper.treebank PLAN DATA DATASET FOLDER
 
-Plain is CoNLL-U, not packed, with the words alone: no ranges, no empty nodes, no comments.
+Plain files are uncompressed CoNLL-U with words only: no ranges, no empty nodes, no comments.
 """
 
 import hashlib
@@ -11,8 +10,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from bench.paper.plan import PARTS, Dataset, read_plan
-from bench.paper.results import Treebank, TreebankPart, write_json
+from bench.paper.plan import Dataset, read_plan
+from bench.paper.scores import Treebank, TreebankPart
 from headwise import Sentence, read_sentences
 from headwise.files import whole_file
 from headwise.trees.tree import is_projective
@@ -20,18 +19,18 @@ from headwise.vocabulary.encode import heads_array
 
 
 def read_part(dataset: Dataset, data: Path, part: str) -> list[Sentence]:
-    """Read train, dev or test; blocks without words are left out."""
+    """Read train, dev or test, without blocks that have no words."""
     path = dataset.path(data, part)
     return [sentence for sentence in read_sentences(path, dataset.format) if len(sentence)]
 
 
-def describe(dataset: Dataset, data: Path) -> Treebank:
+def count_treebank(dataset: Dataset, data: Path) -> Treebank:
     """Count sentences, words and projective trees."""
-    train, dev, test = (_describe_part(dataset, data, part) for part in PARTS)
+    train, dev, test = (_count_part(dataset, data, part) for part in ("train", "dev", "test"))
     return Treebank(train=train, dev=dev, test=test)
 
 
-def _describe_part(dataset: Dataset, data: Path, part: str) -> TreebankPart:
+def _count_part(dataset: Dataset, data: Path, part: str) -> TreebankPart:
     sentences = read_part(dataset, data, part)
     n_projective = sum(is_projective(heads_array(sentence)) for sentence in sentences)
     return TreebankPart(
@@ -43,7 +42,7 @@ def _describe_part(dataset: Dataset, data: Path, part: str) -> TreebankPart:
 
 
 def write_plain(sentences: Iterable[Sentence], path: Path, with_trees: bool = True) -> None:
-    """Write words with their tags, and their heads and labels if asked for."""
+    """Write words with their tags and, if `with_trees`, their heads and labels."""
     with whole_file(path) as stream:
         for sentence in sentences:
             for word in sentence.words:
@@ -53,18 +52,15 @@ def write_plain(sentences: Iterable[Sentence], path: Path, with_trees: bool = Tr
             stream.write(b"\n")
 
 
-def main(plan_path: str, data: str, name: str, what: str, target: str) -> None:
-    """Write the figures or the plain files of one dataset."""
+def main(plan_path: str, data: str, name: str, folder: str) -> None:
+    """Write the plain files of one dataset; the file `plain` marks them as complete."""
     dataset = read_plan(Path(plan_path)).datasets[name]
-    if what == "figures":
-        write_json(Path(target), describe(dataset, Path(data)))
-        return
-    for part in PARTS:
+    for part in ("train", "dev", "test"):
         sentences = read_part(dataset, Path(data), part)
-        write_plain(sentences, Path(target) / f"{part}.conllu")
+        write_plain(sentences, Path(folder) / f"{part}.conllu")
         if part != "train":
-            write_plain(sentences, Path(target) / f"{part}.input.conllu", with_trees=False)
-    (Path(target) / "plain").touch()
+            write_plain(sentences, Path(folder) / f"{part}.input.conllu", with_trees=False)
+    (Path(folder) / "plain").touch()
 
 
 if __name__ == "__main__":

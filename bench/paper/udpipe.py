@@ -1,11 +1,11 @@
-"""UDPipe 1 (Straka and Strakova, 2017), the outside parser of the report.
+"""UDPipe 1 (Straka and Strakova, 2017), the other parser of the report.
 
     python -m bench.paper.udpipe train TRAIN DEV MODEL OPTIONS
     python -m bench.paper.udpipe predict MODEL INPUT OUTPUT
 
-Files are plain CoNLL-U, tags are read from them. OPTIONS are those of UDPipe's parser, `name=value`
-with semicolons between; the iteration that is best on DEV is kept. The only module here that
-needs `ufal.udpipe`.
+Files are plain CoNLL-U with tags. OPTIONS are those of UDPipe's parser, `name=value` separated by
+semicolons; UDPipe keeps the iteration that is best on DEV. The only module here that needs
+`ufal.udpipe`.
 """
 
 import sys
@@ -18,7 +18,7 @@ from headwise.files import whole_file
 
 
 def read(path: Path) -> udpipe.Sentences:
-    """Read a file as UDPipe does."""
+    """Read a file with UDPipe."""
     reader = udpipe.InputFormat.newConlluInputFormat()
     reader.setText(path.read_text(encoding="utf-8"))
     sentences, problem = udpipe.Sentences(), udpipe.ProcessingError()
@@ -32,7 +32,7 @@ def read(path: Path) -> udpipe.Sentences:
 
 
 def train(train_path: Path, dev_path: Path, model_path: Path, options: str) -> None:
-    """Train a parser alone, no tokeniser and no tagger."""
+    """Train only a parser, no tokeniser and no tagger."""
     problem = udpipe.ProcessingError()
     data = udpipe.Trainer.train(
         "morphodita_parsito", read(train_path), read(dev_path), "none", "none", options, problem
@@ -57,12 +57,12 @@ def predict(model_path: Path, input_path: Path, output_path: Path) -> None:
             stream.write(writer.writeSentence(sentence).encode())
 
 
-def main(what: str, *given: str) -> None:
+def main(command: str, *arguments: str) -> None:
     """Train or predict."""
-    if what == "train":
-        train(Path(given[0]), Path(given[1]), Path(given[2]), given[3])
+    if command == "train":
+        train(Path(arguments[0]), Path(arguments[1]), Path(arguments[2]), arguments[3])
     else:
-        predict(Path(given[0]), Path(given[1]), Path(given[2]))
+        predict(Path(arguments[0]), Path(arguments[1]), Path(arguments[2]))
 
 
 if __name__ == "__main__":

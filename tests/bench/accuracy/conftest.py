@@ -1,13 +1,13 @@
-"""A small plan, and results as a finished bench leaves them."""
+"""A small plan, and the results of a finished bench."""
 
 from pathlib import Path
 
 import pytest
 
-from bench.accuracy.plan import Plan, key_of, read_plan, runs_of
-from bench.accuracy.results import PartScores, Result, Scores, result_path
-from bench.paper.results import write_json
-from headwise import Sentence
+from bench.accuracy.measure import PartScores, Scores
+from bench.accuracy.plan import Plan, read_plan
+from bench.experiment.plan import key_of, select_runs
+from bench.experiment.results import Result, write_json
 
 SMALL = """set = [
     "model.vector_words=0", "model.word_size=8", "model.hidden_size=8", "model.layers=1",
@@ -83,38 +83,18 @@ def plan(plan_path: Path) -> Plan:
     return read_plan(plan_path)
 
 
-@pytest.fixture(scope="session")
-def data(tmp_path_factory: pytest.TempPathFactory, ewt_sentences: list[Sentence]) -> Path:
-    """The folder that `--data` names."""
-    root = tmp_path_factory.mktemp("data")
-    short = [sentence for sentence in ewt_sentences if len(sentence) <= 20]
-    files = {
-        "English/train": short[:20],
-        "English/dev": short[20:28],
-        "English/test": short[28:34],
-        "More/train": short[34:39],
-        "More/test": short[39:43],
-    }
-    for name, chosen in files.items():
-        path = root / "ud" / f"{name}.conllu"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        text = "".join(sentence.conllu for sentence in chosen)
-        path.write_text(text, encoding="utf-8")
-    return root
-
-
 def made_part(uas: float) -> PartScores:
     return PartScores(n_words=300, uas=uas, las=uas - 2)
 
 
 @pytest.fixture
 def out(tmp_path: Path, plan: Plan) -> Path:
-    """Results of every run but those of one row, as JSON files."""
-    for number, run in enumerate(runs_of(plan)):
-        if run.row == "wordy":
+    """Results of every run except those of the row `wordy`, as JSON files."""
+    for number, run in enumerate(select_runs(plan)):
+        if run.names == ("wordy",):
             continue
         uas = 80 + number / 2
-        names = ["dev", "test", *plan.rows[run.row].tests]
+        names = ["dev", "test", *plan.row(run).tests]
         scores = Scores(
             torch={name: made_part(uas) for name in names},
             int8={name: made_part(uas - 0.25) for name in names},
@@ -122,7 +102,7 @@ def out(tmp_path: Path, plan: Plan) -> Path:
             n_bytes=3_000_000,
         )
         result = Result(
-            row=run.row,
+            row=run.names[0],
             seed=run.seed,
             key=key_of(plan, run),
             commands={"train": f"train {run}"},
@@ -130,5 +110,5 @@ def out(tmp_path: Path, plan: Plan) -> Path:
             side_by_side=8,
             scores=scores,
         )
-        write_json(result_path(tmp_path, run), result)
+        write_json(run.path(tmp_path, ".json"), result)
     return tmp_path

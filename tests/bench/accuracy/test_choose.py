@@ -1,4 +1,4 @@
-"""Ensembles are chosen by what they give together, and each member is asked once."""
+"""Every ensemble of a given size is scored, the best first."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from bench.accuracy.choose import main
 from bench.accuracy.measure import DECODE, score_file
 
 
-def test_every_choice_has_the_score_of_its_ensemble(
+def test_every_ensemble_is_scored(
     tiny_run: Path,
     full_run: Path,
     encoder_run: Path,
@@ -20,8 +20,8 @@ def test_every_choice_has_the_score_of_its_ensemble(
     main([str(tiny_treebank), *map(str, runs.values()), "--size", "2"])
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
-    told = [float(line.split()[2]) for line in lines]
-    assert told == sorted(told, reverse=True)
+    scores = [float(line.split()[2]) for line in lines]
+    assert scores == sorted(scores, reverse=True)
     for line in lines:
         uas, _, las, *names = line.split()
         parser = headwise.load([runs[name] for name in names], device="cpu:0", decode=DECODE)

@@ -1,14 +1,14 @@
 from pathlib import Path
 
 import headwise
-from bench.accuracy.measure import DECODE, files_of, measure, score_file
+from bench.accuracy.measure import DECODE, measure, score_file
 from bench.accuracy.plan import Plan
 from headwise.evaluate.scores import score
 from headwise.model.bundle import load_bundle
 
 
 def test_a_row_is_measured_on_its_own_files_and_on_others(plan: Plan) -> None:
-    found = files_of(plan, "both", Path("/data"))
+    found = plan.measured_files("both", Path("/data"))
     assert {name: str(path) for name, path in found.items()} == {
         "dev": "/data/ud/English/dev.conllu",
         "test": "/data/ud/English/test.conllu",
@@ -16,7 +16,7 @@ def test_a_row_is_measured_on_its_own_files_and_on_others(plan: Plan) -> None:
     }
 
 
-def test_every_word_counts_and_a_known_treebank_is_read_as_such(
+def test_every_word_counts_and_a_known_treebank_is_used(
     two_treebanks: tuple[Path, Path], marked_run: Path
 ) -> None:
     path = two_treebanks[1] / "dev.conllu"

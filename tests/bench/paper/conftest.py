@@ -1,23 +1,21 @@
-"""A small plan, a small treebank, and results as a finished bench leaves them."""
+"""A small plan, and the results of a finished bench."""
 
 from pathlib import Path
 
 import pytest
 
-from bench.paper.plan import Plan, key_of, read_plan, runs_of
-from bench.paper.results import (
+from bench.experiment.plan import key_of
+from bench.experiment.results import Result, write_json
+from bench.paper.plan import Plan, read_plan
+from bench.paper.scores import (
     Bin,
     Output,
     PartScores,
-    Result,
     Scores,
     Treebank,
     TreebankPart,
-    result_path,
     treebank_path,
-    write_json,
 )
-from headwise import Sentence
 
 CHAIN = (
     "import sys; from pathlib import Path; from headwise import read_sentences, Parse\\n"
@@ -27,7 +25,7 @@ CHAIN = (
     "        parse = Parse(tuple(range(n)), ('dep',) * n, (0.0,) * n, 'greedy')\\n"
     "        out.write(s.with_parse(parse).conllu)"
 )
-"""An outside parser: every word hangs on the one before it."""
+"""Another parser: the head of every word is the word before it."""
 
 PLAN = f"""
 seeds = [1, 2]
@@ -84,19 +82,6 @@ def plan(plan_path: Path) -> Plan:
     return read_plan(plan_path)
 
 
-@pytest.fixture(scope="session")
-def data(tmp_path_factory: pytest.TempPathFactory, ewt_sentences: list[Sentence]) -> Path:
-    """The folder that `--data` names, with one of the two datasets in it."""
-    root = tmp_path_factory.mktemp("data")
-    folder = root / "ud" / "English"
-    folder.mkdir(parents=True)
-    short = [sentence for sentence in ewt_sentences if len(sentence) <= 20]
-    for part, chosen in (("train", short[:24]), ("dev", short[24:36]), ("test", short[36:44])):
-        text = "".join(sentence.conllu for sentence in chosen)
-        (folder / f"{part}.conllu").write_text(text, encoding="utf-8")
-    return root
-
-
 def made_part(uas: float, tree_rate: float = 100.0) -> PartScores:
     return PartScores(
         n_sentences=20,
@@ -124,18 +109,19 @@ def made_output(uas: float, tree_rate: float = 100.0) -> Output:
 def out(tmp_path: Path, plan: Plan) -> Path:
     """Results of every run, as JSON files."""
     base = {"dense-pei": 80.0, "dense": 88.0, "chain": 84.0}
-    for run in runs_of(plan):
-        uas = base[run.system] + run.seed / 4 - (10 if run.dataset == "gothic" else 0)
-        outside = plan.systems[run.system].is_outside
+    for run in plan.runs():
+        dataset, system = run.names
+        uas = base[system] + run.seed / 4 - (10 if dataset == "gothic" else 0)
+        is_external = plan.systems[system].is_external
         scores = Scores(
-            greedy=None if outside else made_output(uas - 0.25, 90.0),
+            greedy=None if is_external else made_output(uas - 0.25, 90.0),
             repaired=made_output(uas),
             machine="a machine",
             versions={"headwise": "1"},
         )
         result = Result(
-            dataset=run.dataset,
-            system=run.system,
+            dataset=dataset,
+            system=system,
             seed=run.seed,
             key=key_of(plan, run),
             commands={"train": f"train {run}"},
@@ -143,7 +129,7 @@ def out(tmp_path: Path, plan: Plan) -> Path:
             side_by_side=8,
             scores=scores,
         )
-        write_json(result_path(tmp_path, run), result)
+        write_json(run.path(tmp_path, ".json"), result)
     part = TreebankPart(n_sentences=1234, n_words=20000, projective=97.65, sha256="0" * 64)
     write_json(treebank_path(tmp_path, "english"), Treebank(train=part, dev=part, test=part))
     return tmp_path

@@ -1,4 +1,4 @@
-"""The whole of it, on a treebank of a few sentences: really trained, measured and reported."""
+"""The whole command on a treebank of a few sentences: trained, measured and reported."""
 
 import json
 import sys
@@ -16,7 +16,7 @@ def call(plan_path: Path, data: Path, out: Path, *more: str) -> int:
     return main([*given, *more])
 
 
-def test_train_measure_report_and_go_on(
+def test_train_measure_report_and_resume(
     plan_path: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     only = ["--only", "english/dense/1", "english/chain"]
@@ -33,22 +33,22 @@ def test_train_measure_report_and_go_on(
     assert "2 of 2 runs are done, 0 to do" in capsys.readouterr().err
 
 
-def test_a_dataset_that_is_not_there_is_passed_over_or_refused(
+def test_a_missing_dataset_is_skipped_or_refused(
     plan_path: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lanes = ["--side-by-side", "0"]
     assert call(plan_path, data, tmp_path, *lanes, "--time-limit", "30") == 0
-    assert "passed over: gothic" in capsys.readouterr().err
+    assert "skipped   gothic/dense: no " in capsys.readouterr().err
     assert (tmp_path / "english" / "chain-1.json").exists()
     assert list((tmp_path / "english").glob("chain-1-*"))
     chosen = ["--only", "english/chain", "--drop-models"]
     assert call(plan_path, data, tmp_path, *chosen) == 0
     assert not list((tmp_path / "english").glob("chain-1-*"))
     assert call(plan_path, data, tmp_path, "--only", "gothic") == 1
-    assert "docs/convert.md" in capsys.readouterr().err
+    assert "bench/paper/README.md" in capsys.readouterr().err
 
 
-def test_a_failure_is_told_and_gives_1(
+def test_a_failure_is_reported_and_exits_with_1(
     plan_path: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     broken = tmp_path / "broken.toml"
@@ -56,18 +56,18 @@ def test_a_failure_is_told_and_gives_1(
     broken.write_text(text.replace("import sys; from pathlib", "import nothing_at_all; from x"))
     assert call(broken, data, tmp_path, "--only", "english/chain") == 1
     found = capsys.readouterr().err
-    assert "failed    english/chain/1: parse dev gave 1; see" in found
+    assert "failed    english/chain/1: parse dev exited with 1; see" in found
     assert "nothing_at_all" in (tmp_path / "english" / "chain-1.log").read_text()
 
 
-def test_the_time_limit_ends_it_well(
+def test_running_out_of_time_is_no_failure(
     plan_path: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert call(plan_path, data, tmp_path, "--only", "english", "--time-limit", "0") == 0
-    assert "time is up: 6 runs are not finished; call again" in capsys.readouterr().err
+    assert "time is up: 5 runs are not finished; call again" in capsys.readouterr().err
 
 
-def test_data_is_needed_but_for_the_report(
+def test_training_needs_data_and_reporting_does_not(
     plan_path: Path, out: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     where = ["--plan", str(plan_path), "--out", str(out)]
@@ -81,7 +81,7 @@ def test_data_is_needed_but_for_the_report(
     assert captured.out.splitlines()[0].endswith("report.md")
 
 
-def test_a_parser_that_cannot_resume_is_warned_of(
+def test_stopping_a_parser_that_cannot_resume_warns(
     plan_path: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     slow = tmp_path / "slow.toml"
@@ -89,4 +89,4 @@ def test_a_parser_that_cannot_resume_is_warned_of(
     slow.write_text(text.replace("import sys; open(", "import time; time.sleep(60); open("))
     only = ["--only", "english/chain", "--time-limit", "1.5"]
     assert call(slow, data, tmp_path, *only) == 0
-    assert "will start anew" in capsys.readouterr().err
+    assert "cannot resume training" in capsys.readouterr().err

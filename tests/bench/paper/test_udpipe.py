@@ -18,7 +18,7 @@ OPTIONS = "iterations=1;hidden_layer=10;structured_interval=0;use_gold_tags=1"
 def test_udpipe_trains_and_parses(
     plan_path: Path, plan: Plan, data: Path, tmp_path: Path, transitions: str
 ) -> None:
-    treebank(str(plan_path), str(data), "english", "plain", str(tmp_path))
+    treebank(str(plan_path), str(data), "english", str(tmp_path))
     train, dev, model = (str(tmp_path / name) for name in ("train.conllu", "dev.conllu", "model"))
     main("train", train, dev, model, f"transition_system={transitions};{OPTIONS}")
     parsed = tmp_path / "parsed.conllu"
@@ -28,8 +28,8 @@ def test_udpipe_trains_and_parses(
     assert found.uas > 10
 
 
-def test_what_udpipe_refuses_is_an_error(plan_path: Path, data: Path, tmp_path: Path) -> None:
-    treebank(str(plan_path), str(data), "english", "plain", str(tmp_path))
+def test_errors_of_udpipe_are_reported(plan_path: Path, data: Path, tmp_path: Path) -> None:
+    treebank(str(plan_path), str(data), "english", str(tmp_path))
     train, dev, model = (str(tmp_path / name) for name in ("train.conllu", "dev.conllu", "model"))
     with pytest.raises(DataError, match="cannot train"):
         main("train", train, dev, model, "iterations=many")
