@@ -31,14 +31,17 @@ def test_every_setting_has_a_flag_and_a_line_in_the_docs() -> None:
 
 def test_settings_reach_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     got: list[object] = []
-    monkeypatch.setattr("headwise.serve.server.run", lambda *given: got.extend(given))
+    monkeypatch.setattr("headwise.serve.server.run_server", lambda *given: got.extend(given))
     monkeypatch.setenv("HEADWISE_TOKEN", "secret")
     code, said = invoke(
-        "-m", "en", "-m", "x=models/de", "--cors", "https://a.b", "--max-words", "5"
-    )
+        "-m", "en", "-m", "x=models/de", "--cors", "https://a.b", "--max-words", "5",
+        "--allowed-host", "a.b", "--allowed-host", "c",
+    )  # fmt: skip
     assert (code, said) == (0, "")
     config, models, processes, quiet = got
-    assert config == ServeConfig(token="secret", cors=("https://a.b",), max_words=5)
+    assert config == ServeConfig(
+        token="secret", cors=("https://a.b",), max_words=5, allowed_host=("a.b", "c")
+    )
     assert (models, processes, quiet) == (("en", "x=models/de"), 1, False)
 
 
@@ -46,7 +49,7 @@ def test_settings_reach_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     ("flags", "what"),
     [
         (["--max-seconds", "nan"], "$.max_seconds"),
-        (["--token", ""], "it is empty"),
+        (["--token", ""], "is empty"),
         (["--model", "nowhere"], "nowhere: no model folder"),
         (["--host", "192.0.2.1"], "cannot listen on 192.0.2.1, port 8080: "),
     ],
@@ -66,6 +69,7 @@ def test_what_cannot_be_is_one_message(flags: list[str], what: str) -> None:
         ["--max-seconds", "0"],
         ["--cors", "example.org"],
         ["--cors", "https://example.org/page"],
+        ["--allowed-host", "https://example.org"],
     ],
 )
 def test_wrong_values_are_wrong_usage(flags: list[str]) -> None:
@@ -78,7 +82,7 @@ def test_an_empty_variable_is_no_open_door(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("HEADWISE_TOKEN", "")
     code, said = invoke()
     assert code == 1
-    assert "HEADWISE_TOKEN: it is empty" in said
+    assert "HEADWISE_TOKEN: the token is empty" in said
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

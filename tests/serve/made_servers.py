@@ -13,7 +13,7 @@ from headwise.arrays import FloatArray, IntArray
 from headwise.runtime.scorer import Scorer, Selection
 from headwise.serve.app import make_app
 from headwise.serve.models import Models
-from headwise.serve.server import settings_of
+from headwise.serve.server import uvicorn_settings
 from headwise.settings.serving import ServeConfig
 from headwise.treebank.sentence import Sentence
 
@@ -22,13 +22,13 @@ from headwise.treebank.sentence import Sentence
 def serving(config: ServeConfig, models: Models) -> Iterator[httpx.Client]:
     """Serve in a thread; give a client of it."""
     app = make_app(config, models)
-    settings = uvicorn.Config(app, log_config=None, **settings_of(config))
+    settings = uvicorn.Config(app, log_config=None, **uvicorn_settings(config))
     server = uvicorn.Server(settings)
-    bound = socket.create_server(("127.0.0.1", 0), backlog=512)
-    thread = threading.Thread(target=server.run, args=([bound],))
+    listener = socket.create_server(("127.0.0.1", 0), backlog=512)
+    thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
     try:
-        url = f"http://127.0.0.1:{bound.getsockname()[1]}"
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         with httpx.Client(base_url=url, timeout=30, trust_env=False) as client:
             yield client
     finally:
@@ -37,15 +37,26 @@ def serving(config: ServeConfig, models: Models) -> Iterator[httpx.Client]:
         assert not thread.is_alive()
 
 
-class Gate:
-    """A scorer that waits until the gate is open."""
+def url_of(client: httpx.Client, path: str) -> str:
+    return str(client.base_url.join(path))
 
-    def __init__(self, scorer: Scorer) -> None:
+
+def connect(client: httpx.Client) -> socket.socket:
+    assert client.base_url.port
+    return socket.create_connection((client.base_url.host, client.base_url.port), timeout=10)
+
+
+class Gate:
+    """A scorer that waits until the gate is open, with sentences of more than so many words."""
+
+    def __init__(self, scorer: Scorer, more_than: int = 0) -> None:
         self._scorer, self.vocab = scorer, scorer.vocab
+        self._more_than = more_than
         self.open = threading.Event()
 
     def select(self, sentences: Sequence[Sentence]) -> list[Selection]:
-        assert self.open.wait(30)
+        if any(len(sentence) > self._more_than for sentence in sentences):
+            assert self.open.wait(30)
         return self._scorer.select(sentences)
 
     def in_treebank(self, name: str) -> Scorer:

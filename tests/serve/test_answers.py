@@ -5,23 +5,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headwise import Sentence
+from headwise import Sentence, sentence_from_words
 from headwise.render import to_json, to_svg
 from headwise.runtime.parser import Parser
-from headwise.serve import answers
-from headwise.serve.answers import answer_conllu, answer_json
-from headwise.serve.limits import Refusal
+from headwise.serve.answers import STEP_WORDS, answer_conllu, answer_json, cost_of
 from headwise.serve.models import with_settings
-from headwise.serve.queue import Turn, Work
+from headwise.serve.queue import LIGHT_COST, AnswerSteps, Progress
+from headwise.serve.requests import Refusal
 
 
-def finish(work: Work) -> tuple[bytes, list[Turn]]:
-    turns = []
+def finish(steps: AnswerSteps) -> tuple[bytes, list[Progress]]:
+    done = []
     while True:
         try:
-            turns.append(next(work))
+            done.append(next(steps))
         except StopIteration as end:
-            return end.value, turns
+            return end.value, done
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +68,7 @@ def test_distributions_sum_to_one_and_say_what_greedy_chose(records: list[dict[s
 def test_pictures_are_those_of_the_command_line(
     projective: Parser, ewt_sentences: list[Sentence]
 ) -> None:
-    answer, _ = finish(answer_json("en", ewt_sentences, projective, False, with_pictures=True))
+    answer, _ = finish(answer_json("en", ewt_sentences, projective, with_pictures=True))
     n_repaired = 0
     for record, sentence in zip(json.loads(answer)["sentences"], ewt_sentences, strict=True):
         (parse,) = projective.parse([sentence])
@@ -94,30 +93,42 @@ def test_pictures_are_those_of_the_command_line(
     assert n_repaired
 
 
-def test_pictures_are_drawn_up_to_a_limit(
-    parser: Parser, ewt_sentences: list[Sentence], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(answers, "MAX_DRAWN_WORDS", len(ewt_sentences[0]))
-    answer, _ = finish(answer_json("en", ewt_sentences[:2], parser, False, with_pictures=True))
+def test_pictures_are_drawn_up_to_a_limit(parser: Parser, ewt_sentences: list[Sentence]) -> None:
+    steps = answer_json(
+        "en",
+        ewt_sentences[:2],
+        parser,
+        with_pictures=True,
+        max_drawn_words=len(ewt_sentences[0]),
+    )
+    answer, _ = finish(steps)
     assert ["picture" in record for record in json.loads(answer)["sentences"]] == [True, False]
 
 
-def test_turns_are_short_and_count_everything(
+def test_steps_are_short_and_count_everything(
     parser: Parser, ewt_sentences: list[Sentence]
 ) -> None:
-    _, turns = finish(answer_conllu(ewt_sentences, parser))
-    assert len(turns) > 5
-    assert max(turn.n_words for turn in turns) <= answers.TURN_WORDS
-    assert sum(turn.n_words for turn in turns) == sum(map(len, ewt_sentences))
-    assert sum(turn.n_sentences for turn in turns) == len(ewt_sentences)
+    _, steps = finish(answer_conllu(ewt_sentences, parser))
+    assert len(steps) > 5
+    assert max(step.n_words for step in steps) <= STEP_WORDS
+    assert sum(step.n_words for step in steps) == sum(map(len, ewt_sentences))
+    assert sum(step.n_sentences for step in steps) == len(ewt_sentences)
+    assert not any(step.next_cost for step in steps)
 
 
-def test_too_many_probabilities_are_refused(
-    parser: Parser, ewt_sentences: list[Sentence], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(answers, "MAX_PROBABILITIES", 500)
+def test_a_long_sentence_is_announced_by_its_cost(projective: Parser) -> None:
+    words = [("a",)] * 300
+    long, short = (sentence_from_words(part, ["form"]) for part in (words, words[:20]))
+    _, steps = finish(answer_conllu([short, long, short], projective))
+    assert [step.n_words for step in steps] == [20, 0, 300, 20]
+    assert [step.next_cost for step in steps] == [0, cost_of(300, "eisner"), 0, 0]
+    assert cost_of(STEP_WORDS, "eisner") <= LIGHT_COST < cost_of(300, "eisner")
+    assert cost_of(300, "mst") < cost_of(300, "mst", with_distribution=True)
+
+
+def test_too_many_probabilities_are_refused(parser: Parser, ewt_sentences: list[Sentence]) -> None:
     with pytest.raises(Refusal, match="500 probabilities"):
-        finish(answer_json("en", ewt_sentences, parser, with_distribution=True))
+        finish(answer_json("en", ewt_sentences, parser, True, False, 500))
 
 
 def test_nothing_in_nothing_out(parser: Parser) -> None:

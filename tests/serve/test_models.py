@@ -6,8 +6,8 @@ from msgspec.structs import replace
 from headwise.errors import ConfigError, ModelError
 from headwise.model.bundle import MODELS_FOLDER
 from headwise.runtime.parser import Parser
-from headwise.serve.limits import Refusal
 from headwise.serve.models import Models, load_models, with_settings
+from headwise.serve.requests import Refusal
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_an_unknown_model_is_refused(models: Models, asked: str) -> None:
     with pytest.raises(Refusal, match="no model") as refusal:
         models.choose(asked)
     assert refusal.value.status == 404
-    assert refusal.value.hint == "there are: en, words-only"
+    assert refusal.value.hint == "one of en, words-only"
     assert len(refusal.value.what) < 100
 
 
@@ -65,7 +65,7 @@ def test_names_of_models(tmp_path: Path) -> None:
     assert list(loaded.parsers) == ["en", "mine"]
     with pytest.raises(ConfigError, match="already"):
         load_models(["en", "en"])
-    with pytest.raises(ConfigError, match="no name"):
+    with pytest.raises(ConfigError, match="cannot be the name"):
         load_models([f"a b={MODELS_FOLDER / 'en'}"])
     with pytest.raises(ModelError):
         load_models(["nowhere"])

@@ -56,7 +56,7 @@ def test_no_path_leads_to_the_file_system(client: httpx.Client, path: str) -> No
     host = client.base_url.host
     connection = http.client.HTTPConnection(host, client.base_url.port)
     connection.putrequest("GET", path, skip_host=True)
-    connection.putheader("Host", "x")
+    connection.putheader("Host", "localhost")
     connection.endheaders()
     answer = connection.getresponse()
     assert answer.status in (400, 404)

@@ -6,94 +6,131 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.serve.limits import Refusal
-from headwise.serve.queue import TURN_SECONDS, Turn, Work, Workers
+from headwise.serve.metrics import Metrics
+from headwise.serve.queue import LIGHT_COST, TURN_SECONDS, AnswerSteps, Progress, Workers
+from headwise.serve.requests import Refusal
 
 
-def work(name: str, sizes: list[int], log: list[str] | None = None, seconds: float = 0.0) -> Work:
+def steps(
+    name: str, sizes: list[int], log: list[str] | None = None, seconds: float = 0.0
+) -> AnswerSteps:
     for n_words in sizes:
         if log is not None:
             log.append(name)
         time.sleep(seconds)
-        yield Turn(1, n_words, 0)
+        yield Progress(1, n_words)
     return name.encode()
 
 
-def blocked(event: threading.Event) -> Work:
+def blocked(event: threading.Event, cost: int = 0) -> AnswerSteps:
+    if cost:
+        yield Progress(next_cost=cost)
     assert event.wait(10)
-    yield Turn(1, 1, 0)
+    yield Progress(1, 1)
     return b"blocked"
 
 
 @pytest.fixture
-def workers() -> Iterator[Workers]:
-    made = Workers(1, max_words=100)
+def metrics() -> Metrics:
+    return Metrics(())
+
+
+@pytest.fixture
+def workers(metrics: Metrics) -> Iterator[Workers]:
+    made = Workers(1, max_words=100, metrics=metrics)
     yield made
     made.close()
+
+
+def waiting_words(metrics: Metrics) -> float:
+    (family,) = metrics.queue_words.collect()
+    return family.samples[0].value
 
 
 def test_a_small_request_waits_for_one_turn_of_a_big_one(workers: Workers) -> None:
     event, log = threading.Event(), []
     first = workers.submit(blocked(event), 1, 10)
-    big = workers.submit(work("big", [10] * 5, log, TURN_SECONDS), 50, 10)
-    small = workers.submit(work("small", [1], log), 1, 10)
+    big = workers.submit(steps("big", [10] * 5, log, TURN_SECONDS), 50, 10)
+    small = workers.submit(steps("small", [1], log), 1, 10)
     event.set()
     assert [first.result(5), small.result(5), big.result(5)] == [b"blocked", b"small", b"big"]
     assert log == ["big", "small", "big", "big", "big", "big"]
 
 
-def test_short_steps_are_done_in_one_turn(
-    workers: Workers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("headwise.serve.queue.TURN_SECONDS", 60.0)  # on a busy machine too
+def test_short_steps_are_done_in_one_turn(metrics: Metrics) -> None:
+    workers = Workers(1, 100, metrics, turn_seconds=60.0)  # on a busy machine too
     event, log = threading.Event(), []
     first = workers.submit(blocked(event), 1, 10)
-    quick = workers.submit(work("quick", [1, 1], log), 2, 10)
-    other = workers.submit(work("other", [1, 1], log), 2, 10)
+    quick = workers.submit(steps("quick", [1, 1], log), 2, 10)
+    other = workers.submit(steps("other", [1, 1], log), 2, 10)
     event.set()
     assert [first.result(5), quick.result(5), other.result(5)] == [b"blocked", b"quick", b"other"]
     assert log == ["quick", "quick", "other", "other"]
+    workers.close()
 
 
-def test_what_does_not_fit_is_told_when_to_come_back(workers: Workers) -> None:
+def test_what_does_not_fit_is_refused_with_a_time_to_try_again(workers: Workers) -> None:
     event = threading.Event()
     waiting = workers.submit(blocked(event), 60, 10)
     with pytest.raises(Refusal) as refusal:
-        workers.submit(work("more", [50]), 50, 10)
+        workers.submit(steps("more", [50]), 50, 10)
     assert refusal.value.status == 429
     assert 1 <= int(refusal.value.headers["retry-after"]) <= 60
-    assert workers.submit(work("fits", [40]), 40, 10)
+    assert workers.submit(steps("fits", [40]), 40, 10)
     event.set()
     waiting.result(5)
 
 
-def test_what_is_larger_than_the_queue_is_taken_when_nothing_waits(workers: Workers) -> None:
-    assert workers.submit(work("huge", [1_000]), 1_000, 10).result(5) == b"huge"
+def test_heavy_steps_leave_threads_and_room_to_the_others(metrics: Metrics) -> None:
+    workers = Workers(1, max_words=2 * LIGHT_COST, metrics=metrics)
+    event = threading.Event()
+    heavy = workers.submit(blocked(event, LIGHT_COST + 1), 10, 10)
+    second = workers.submit(blocked(event, LIGHT_COST + 1), 10, 10)
+    with pytest.raises(Refusal, match="too much work"):
+        second.result(5)
+    huge = workers.submit(steps("huge", [1]), LIGHT_COST // 2, 10)
+    assert huge.result(5) == b"huge"
+    assert not heavy.done()
+    event.set()
+    assert heavy.result(5) == b"blocked"
+    workers.close()
+    assert waiting_words(metrics) == workers.n_jobs == 0
+
+
+def test_work_larger_than_the_queue_is_taken_if_nothing_heavy_waits(workers: Workers) -> None:
+    event = threading.Event()
+    large = workers.submit(blocked(event), 1_000, 10)
+    with pytest.raises(Refusal):
+        workers.submit(steps("larger", [1_000]), 1_000, 10)
+    assert workers.submit(steps("small", [1]), 1, 10).result(5) == b"small"
+    event.set()
+    assert large.result(5) == b"blocked"
+    assert workers.submit(steps("huge", [500] * 3), 1_500, 10).result(5) == b"huge"
 
 
 def test_room_grows_while_a_request_is_under_way(workers: Workers) -> None:
-    event = threading.Event()
+    done, event = threading.Event(), threading.Event()
 
-    def partly() -> Work:
-        yield Turn(1, 80, 1)
+    def partly() -> AnswerSteps:
+        yield Progress(1, 80, 1)
+        done.set()
         assert event.wait(10)
         return b"done"
 
     waiting = workers.submit(partly(), 90, 10)
-    while workers.load().n_waiting_words > 10:
-        pass
-    assert workers.submit(work("next", [80]), 80, 10)
+    assert done.wait(5)
+    assert workers.submit(steps("next", [80]), 80, 10)
     event.set()
     assert waiting.result(5) == b"done"
 
 
-def test_after_its_time_work_gets_no_more_turns(workers: Workers) -> None:
+def test_work_gets_no_more_turns_when_its_time_is_up(workers: Workers) -> None:
     closed = []
 
-    def slow() -> Work:
+    def slow() -> AnswerSteps:
         try:
             while True:
-                yield Turn(1, 1, 0)
+                yield Progress(1, 1)
         finally:
             closed.append(True)
 
@@ -102,34 +139,27 @@ def test_after_its_time_work_gets_no_more_turns(workers: Workers) -> None:
     assert closed
 
 
-def test_cancelled_work_is_dropped(workers: Workers) -> None:
+def test_cancelled_work_is_dropped(workers: Workers, metrics: Metrics) -> None:
     event = threading.Event()
     first = workers.submit(blocked(event), 1, 10)
     log: list[str] = []
-    dropped = workers.submit(work("dropped", [1], log), 1, 10)
+    dropped = workers.submit(steps("dropped", [1], log), 1, 10)
     assert dropped.cancel()
     event.set()
     first.result(5)
     workers.close()
     assert not log
-    assert workers.load().n_waiting_words == workers.load().n_jobs == 0
+    assert waiting_words(metrics) == workers.n_jobs == 0
 
 
-def test_an_error_reaches_the_one_who_waits(workers: Workers) -> None:
-    def broken() -> Work:
-        yield Turn(1, 1, 0)
+def test_an_error_reaches_whoever_waits(workers: Workers) -> None:
+    def broken() -> AnswerSteps:
+        yield Progress(1, 1)
         raise ValueError("broken")
 
     with pytest.raises(ValueError, match="broken"):
         workers.submit(broken(), 1, 10).result(5)
-    assert workers.submit(work("next", [1]), 1, 10).result(5) == b"next"
-
-
-def test_closing_finishes_what_was_accepted() -> None:
-    workers = Workers(2, max_words=1_000)
-    answers = [workers.submit(work(str(i), [1] * 20), 20, 10) for i in range(20)]
-    workers.close()
-    assert [answer.result(0) for answer in answers] == [str(i).encode() for i in range(20)]
+    assert workers.submit(steps("next", [1]), 1, 10).result(5) == b"next"
 
 
 @settings(max_examples=25, deadline=None)
@@ -137,15 +167,16 @@ def test_closing_finishes_what_was_accepted() -> None:
     st.lists(st.tuples(st.lists(st.integers(0, 50), max_size=6), st.integers(1, 100)), max_size=12),
     st.integers(1, 3),
 )
-def test_everything_is_answered_and_nothing_waits_at_the_end(
+def test_closing_answers_everything_that_was_accepted(
     jobs: list[tuple[list[int], int]], n_threads: int
 ) -> None:
-    workers = Workers(n_threads, max_words=10**6)
+    metrics = Metrics(())
+    workers = Workers(n_threads, max_words=10**6, metrics=metrics)
     answers = [
-        workers.submit(work(str(i), sizes), guess, 10) for i, (sizes, guess) in enumerate(jobs)
+        workers.submit(steps(str(i), sizes), guess, 10) for i, (sizes, guess) in enumerate(jobs)
     ]
     workers.close()
     assert [answer.result(0) for answer in answers] == [str(i).encode() for i in range(len(jobs))]
-    load = workers.load()
-    assert (load.n_jobs, load.n_waiting_words) == (0, 0)
-    assert load.done.n_words == sum(sum(sizes) for sizes, _ in jobs)
+    assert (workers.n_jobs, waiting_words(metrics)) == (0, 0)
+    (family,) = metrics.words.collect()
+    assert family.samples[0].value == sum(sum(sizes) for sizes, _ in jobs)

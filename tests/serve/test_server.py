@@ -3,17 +3,18 @@
 import json
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
 import pytest
 
-from headwise.serve.server import HANDED_OVER, make_handed_over_app
+from headwise.serve.metrics import METRICS_FOLDER
+from headwise.serve.server import CHILD_SETTINGS, make_child_app
 from headwise.settings.serving import ServeConfig
 from tests.serve.made_servers import wait_until
 
@@ -69,7 +70,7 @@ def test_sigterm_under_load_loses_no_accepted_request() -> None:
             httpx.get(f"{url}/health")
 
 
-def test_an_open_server_is_told_of() -> None:
+def test_an_open_server_is_announced() -> None:
     with process("--host", "0.0.0.0") as (url, running):
         assert running.stderr
         assert "without --token" in running.stderr.readline()
@@ -85,42 +86,58 @@ def test_an_interrupt_ends_it_quietly() -> None:
         assert running.wait(30) == 0
 
 
-def test_several_processes_share_a_port() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "headwise", "serve", "--port", str(port)]
-    with subprocess.Popen(
-        [*command, "--processes", "2", "--workers", "1", "--quiet"],
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as running:
-        try:
-            url = f"http://127.0.0.1:{port}"
+def test_several_processes_share_a_port_and_count_together() -> None:
+    """Scrapes of one counter gave 5, 5, 1, 5, since each process counted alone."""
+    with process("--processes", "2", "--workers", "1") as (url, running):
 
-            def is_up() -> bool:
-                try:
-                    return httpx.get(f"{url}/health", timeout=10).status_code == 200
-                except httpx.TransportError:
-                    return False
+        def is_up() -> bool:
+            try:
+                return httpx.get(f"{url}/health", timeout=10).status_code == 200
+            except httpx.TransportError:
+                return False
 
-            wait_until(is_up, 30)
-            answer = httpx.post(f"{url}/parse", json={"text": TEXT}, timeout=30)
+        wait_until(is_up, 30)
+        wait_until(lambda: len(_children(running.pid)) >= 2, 30)
+        for _ in range(20):  # a connection each, so that both processes get some
+            answer = httpx.post(f"{url}/parse", json={"text": "Hi."}, timeout=30)
             assert answer.status_code == 200
-            running.send_signal(signal.SIGTERM)
-            assert running.stderr
-            assert running.stderr.read() == ""
-            assert running.wait(30) in (0, -signal.SIGTERM)
-        finally:
-            running.terminate()
-            running.wait(30)
+        scrapes = {httpx.get(f"{url}/metrics", timeout=30).text for _ in range(8)}
+        for line in (
+            'headwise_requests_total{path="/parse",status="200"} 20.0',
+            "headwise_sentences_total 20.0",
+            "headwise_jobs 0.0",
+        ):
+            assert all(f"\n{line}\n" in scrape for scrape in scrapes)
+        folder = _metrics_folder(running.pid)
+        assert folder.stat().st_mode & 0o777 == 0o700
+        running.send_signal(signal.SIGTERM)
+        assert running.stderr
+        assert "Traceback" not in running.stderr.read()
+        assert running.wait(30) in (0, -signal.SIGTERM)
+        assert not folder.exists()
 
 
-def test_a_process_serves_what_its_parent_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def _children(pid: int) -> list[int]:
+    listed = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+    return [int(child) for child in listed]
+
+
+def _metrics_folder(pid: int) -> Path:
+    """Find the folder in the environment of a child."""
+    for child in _children(pid):
+        environment = Path(f"/proc/{child}/environ").read_bytes().split(b"\0")
+        for entry in environment:
+            if entry.startswith(METRICS_FOLDER.encode()):
+                return Path(entry.partition(b"=")[2].decode())
+    raise AssertionError("no folder")
+
+
+def test_a_child_process_has_the_settings_of_its_parent(monkeypatch: pytest.MonkeyPatch) -> None:
     handed = {"config": {"max_words": 7, "cors": ["https://a.b"]}, "models": ["en"]}
-    monkeypatch.setenv(HANDED_OVER, json.dumps(handed))
+    monkeypatch.setenv(CHILD_SETTINGS, json.dumps(handed))
     interval = sys.getswitchinterval()
-    app = make_handed_over_app()
+    app = make_child_app()
     sys.setswitchinterval(interval)
     assert app.state.service.config == ServeConfig(max_words=7, cors=("https://a.b",))
     assert list(app.state.service.models.parsers) == ["en"]
-    app.state.service.workers.close()
+    app.state.service.close()

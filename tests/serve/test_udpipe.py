@@ -11,6 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.serve.made_servers import url_of
+
 ALL = {"tokenizer": "", "tagger": "", "parser": ""}
 TEXT = "Kids love candy. So do I."
 TREE = "# sent_id = a\n1\tKids\t_\tX\tY\t_\t_\t_\t_\t_\n2\tlove\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
@@ -46,7 +48,7 @@ def test_query_form_and_parts_give_the_same(client: httpx.Client, expected: str)
 def test_curl_as_documented(client: httpx.Client, tmp_path: Path) -> None:
     path = tmp_path / "input_file.txt"
     path.write_text("Děti jedí.\n", encoding="utf-8")
-    url = f"{str(client.base_url).rstrip('/')}/process"
+    url = url_of(client, "/process")
     for flags in (
         ["--data", "tokenizer=&tagger=&parser=&data=Děti jedí."],
         [f"-Fdata=@{path}", "-Fmodel=english", "-Ftokenizer=", "-Ftagger=", "-Fparser="],
@@ -67,7 +69,7 @@ def test_parts_as_udpipes_own_client_writes_them(client: httpx.Client, expected:
     body = message.as_bytes().split(b"\r\n\r\n", 1)[1]
     assert b"\r\n1\tKids" in body
     request = urllib.request.Request(
-        f"{str(client.base_url).rstrip('/')}/process",
+        url_of(client, "/process"),
         body,
         {"Content-Type": message["Content-Type"]},
     )

@@ -1,4 +1,4 @@
-"""The parser over HTTP: a JSON API, the REST API of UDPipe, and the page in the browser.
+"""The parser over HTTP: a JSON API, the REST API of UDPipe, and a page for the browser.
 
-`app.make_app` is the whole as one ASGI application, `server.run` listens with it.
+`app.make_app` makes it one ASGI application, `server.run_server` listens with it.
 """

@@ -1,7 +1,7 @@
-"""From sentences to the bytes of an answer, in turns.
+"""From sentences to the bytes of a response, in steps.
 
-Each function makes a piece of work for `queue`: a generator that parses some sentences a turn and
-returns the whole answer. What is kept between turns are bytes, not parses.
+Each function makes the steps of an answer for `queue`: a generator that parses some sentences a
+step and returns the whole response. Bytes, not parses, are kept between steps.
 """
 
 import math
@@ -16,31 +16,33 @@ from headwise.grouping import consecutive
 from headwise.render.arcs import percent
 from headwise.render.svg import DrawnTree, draw_tree
 from headwise.runtime.parser import Parser
-from headwise.serve.limits import Refusal
-from headwise.serve.queue import Turn, Work
+from headwise.serve.queue import LIGHT_COST, AnswerSteps, Progress
+from headwise.serve.requests import Refusal
+from headwise.settings.choices import Decoder
 from headwise.treebank.conllu import as_bytes
 from headwise.treebank.records import to_record
 from headwise.treebank.sentence import Parse, Sentence
 from headwise.trees.decode import greedy
 
-TURN_WORDS = 256
-"""Words after which a turn ends: some hundredths of a second."""
+STEP_WORDS = 256
+"""Words after which a step ends: some hundredths of a second."""
 MAX_PROBABILITIES = 1_000_000
-"""In one answer; a megabyte holds about 100,000."""
+"""In one response; a megabyte holds about 100,000."""
 MAX_DRAWN_WORDS = 20_000
-"""In the pictures of one answer; a megabyte holds about 2,000."""
-DECIMALS = 6
-Write = Callable[[Sentence, Parse, FloatArray], bytes]
-Finish = Callable[[bytes], bytes]
+"""In the pictures of one response; a megabyte holds about 2,000."""
+_DECIMALS = 6
+WriteSentence = Callable[[Sentence, Parse, FloatArray], bytes]
 
 
 def answer_json(
     name: str,
     sentences: Iterable[Sentence],
     parser: Parser,
-    with_distribution: bool,
+    with_distribution: bool = False,
     with_pictures: bool = False,
-) -> Work:
+    max_probabilities: int = MAX_PROBABILITIES,
+    max_drawn_words: int = MAX_DRAWN_WORDS,
+) -> AnswerSteps:
     """Answer with records; a sentence without words has none."""
     n_probabilities = n_drawn_words = 0
 
@@ -49,21 +51,25 @@ def answer_json(
         record = _record(sentence, parse, head_log_probs)
         if with_distribution:
             n_probabilities += head_log_probs.size
-            _check_room(n_probabilities)
+            if n_probabilities > max_probabilities:
+                what = f"a distribution of more than {max_probabilities:,} probabilities"
+                hint = "ask for fewer or shorter sentences at a time, or without distribution"
+                raise Refusal(413, what, hint)
             record["distribution"] = _distribution(head_log_probs)
-        if with_pictures and n_drawn_words + len(sentence) <= MAX_DRAWN_WORDS:
+        if with_pictures and n_drawn_words + len(sentence) <= max_drawn_words:
             n_drawn_words += len(sentence)
             record |= draw_pictures(sentence.with_parse(parse), parse, head_log_probs)
         return msgspec.json.encode(record)
 
-    parts = yield from _in_turns((s for s in sentences if len(s)), parser, write)
+    nonempty = (sentence for sentence in sentences if len(sentence))
+    parts = yield from in_steps(nonempty, parser, write, with_distribution)
     start = b'{"model":' + msgspec.json.encode(name) + b',"sentences":['
     return start + b",".join(parts) + b"]}"
 
 
-def answer_conllu(sentences: Iterable[Sentence], parser: Parser) -> Work:
+def answer_conllu(sentences: Iterable[Sentence], parser: Parser) -> AnswerSteps:
     """Answer with the bytes that the command line writes."""
-    parts = yield from _in_turns(sentences, parser, _as_conllu)
+    parts = yield from in_steps(sentences, parser, _as_conllu)
     return b"".join(parts)
 
 
@@ -71,26 +77,40 @@ def _as_conllu(sentence: Sentence, parse: Parse, _: FloatArray) -> bytes:
     return as_bytes(sentence.with_parse(parse))
 
 
-def answer_text(
-    sentences: Iterable[Sentence], parser: Parser, write: Write, finish: Finish
-) -> Work:
-    """Answer with what `write` makes of each sentence, put together by `finish`."""
-    parts = yield from _in_turns(sentences, parser, write)
-    return finish(b"".join(parts))
-
-
-def _in_turns(
-    sentences: Iterable[Sentence], parser: Parser, write: Write
-) -> Generator[Turn, None, list[bytes]]:
-    """Parse and write some sentences a turn; finding them in text is part of the turn."""
+def in_steps(
+    sentences: Iterable[Sentence],
+    parser: Parser,
+    write: WriteSentence,
+    with_distribution: bool = False,
+) -> Generator[Progress, None, list[bytes]]:
+    """Parse and write some sentences a step; finding them in text is part of the step."""
     parts: list[bytes] = []
-    for chunk in consecutive(sentences, len, TURN_WORDS):
-        parsed = parser.parse_with_distributions(chunk)
-        for sentence, (parse, head_log_probs) in zip(chunk, parsed, strict=True):
+    for batch in consecutive(sentences, len, STEP_WORDS):
+        cost = sum(
+            cost_of(len(s), parser.settings.decode.decoder, with_distribution) for s in batch
+        )
+        if cost > LIGHT_COST:
+            yield Progress(next_cost=cost)
+        parsed = parser.parse_with_distributions(batch)
+        for sentence, (parse, head_log_probs) in zip(batch, parsed, strict=True):
             parts.append(write(sentence, parse, head_log_probs))
         n_repaired = sum(parse.how != "greedy" for parse, _ in parsed)
-        yield Turn(sum(map(bool, chunk)), sum(map(len, chunk)), n_repaired)
+        yield Progress(sum(map(bool, batch)), sum(map(len, batch)), n_repaired)
     return parts
+
+
+def cost_of(n_words: int, decoder: Decoder, with_distribution: bool = False) -> int:
+    """Estimate the time to parse a sentence, in words of a sentence of ordinary length.
+
+    Time grows with the square of the length, with Eisner's algorithm with the cube; measured on
+    sentences of 100 to 1,500 words.
+    """
+    cost = n_words + n_words**2 // 2_000
+    if decoder == "eisner":
+        cost += n_words**3 // 100_000
+    if with_distribution:
+        cost += n_words**2 // 500
+    return cost
 
 
 def _record(sentence: Sentence, parse: Parse, head_log_probs: FloatArray) -> dict[str, object]:
@@ -129,14 +149,5 @@ def _distribution(head_log_probs: FloatArray) -> list[list[float]]:
     """Give P_head of each word, Eq. 5: a row each, [N, N+1], that sums to one."""
     probabilities = np.exp(head_log_probs[1:].astype(np.float64))
     probabilities /= probabilities.sum(axis=1, keepdims=True)
-    rows: list[list[float]] = probabilities.round(DECIMALS).tolist()
+    rows: list[list[float]] = probabilities.round(_DECIMALS).tolist()
     return rows
-
-
-def _check_room(n_probabilities: int) -> None:
-    if n_probabilities > MAX_PROBABILITIES:
-        raise Refusal(
-            413,
-            f"a distribution of more than {MAX_PROBABILITIES:,} probabilities",
-            "ask for fewer or shorter sentences at a time, or without distribution",
-        )

@@ -1,186 +1,157 @@
-"""The JSON API: `POST /parse`, and what a server tells of itself.
+"""The JSON API: `POST /parse`, and what a server reports about itself.
 
-`openapi.json` beside this page describes it for programs, `docs/serving.md` for people.
+`schema.py` describes it for programs, `docs/serving.md` for people.
 """
 
 import io
-from collections.abc import Iterable, Iterator
-from importlib.resources import files
-from typing import Any, Literal
+from collections.abc import Iterator
+from functools import partial
 
 import msgspec
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
 from headwise.runtime.parser import Parser
 from headwise.serve.answers import answer_conllu, answer_json
-from headwise.serve.limits import Refusal, within
-from headwise.serve.metrics import CONTENT_TYPE
 from headwise.serve.models import with_settings
+from headwise.serve.requests import (
+    Refusal,
+    read_json,
+    require_at_most,
+    require_media_type,
+    within_limits,
+)
+from headwise.serve.schema import (
+    JSON,
+    TEXT,
+    HealthResponse,
+    ModelsResponse,
+    ParseRequest,
+    describe_api,
+)
 from headwise.serve.service import service_of
-from headwise.settings.choices import Decoder
+from headwise.settings.serving import ServeConfig
 from headwise.text.segmenter import read_text
 from headwise.treebank.conllu import read_stream
 from headwise.treebank.sentence import Sentence
 from headwise.version import VERSION
 
-NAME = "<request>"
-"""What stands for the file in messages about the input."""
-LETTERS_PER_WORD = 5
-"""A guess at how many words a text has before anybody has looked for them."""
-LETTERS_PER_LINE = 200
-"""A word with its columns is shorter as a rule; what is not takes up room in the queue."""
-JSON = "application/json"
-EXAMPLE = '{"text": "Kids love candy."}'
-FIELDS = "format: json or conllu; decoder: greedy, mst or eisner; all else is in /openapi.json"
-SURROGATES = r"half of a pair, like \ud83d alone, is no character"
-PLAIN = "text/plain; charset=utf-8"
+REQUEST_NAME = "<request>"
+"""Stands for the file name in messages about the input."""
+_CHARACTERS_PER_WORD = 5
+"""A guess at how many words a text has, before it is segmented."""
+_CHARACTERS_PER_LINE = 200
+"""A word with its columns is shorter as a rule; longer lines count as several words."""
 
 
-class ParseRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The body of `POST /parse`: one of `text`, `tokens` and `conllu`."""
-
-    text: str | None = None
-    tokens: list[list[str]] | None = None
-    conllu: str | None = None
-    model: str | None = None
-    format: Literal["json", "conllu"] = "json"
-    distribution: bool = False
-    pictures: bool = False
-    keep_tags: bool = False
-    decoder: Decoder | None = None
-
-
-async def parse(request: Request) -> Response:
+async def post_parse(request: Request) -> Response:
     """Answer `POST /parse`."""
     service = service_of(request)
-    require_type(request, JSON)
-    asked = _read_request(await service.bodies.read(request))
+    require_media_type(request, JSON)
+    asked = await service.bodies.read(request, partial(_decode, limits=service.config))
     name = service.models.choose(asked.model)
     parser = with_settings(service.models.parsers[name], asked.decoder, asked.keep_tags)
-    sentences, n_words = _sentences(asked, parser)
-    bounded = within(sentences, service.config)
+    sentences = within_limits(_sentences(asked, parser), service.config)
     if asked.format == "conllu":
-        work = answer_conllu(bounded, parser)
+        steps = answer_conllu(sentences, parser)
     else:
-        work = answer_json(name, bounded, parser, asked.distribution, asked.pictures)
-    answer = await service.run(request, work, n_words)
-    return Response(answer, media_type=PLAIN if asked.format == "conllu" else JSON)
+        steps = answer_json(name, sentences, parser, asked.distribution, asked.pictures)
+    response = await service.run(request, steps, _count_words(asked))
+    return Response(response, media_type=TEXT if asked.format == "conllu" else JSON)
 
 
-async def list_models(request: Request) -> Response:
-    """Answer `GET /models`, for us and for UDPipe's clients."""
-    known = service_of(request).models
-    return as_json({"models": known.components(), "default_model": known.default})
+async def get_models(request: Request) -> Response:
+    """Answer `GET /models`, for our clients and for UDPipe's."""
+    models = service_of(request).models
+    return json_response(ModelsResponse(models.components(), models.default))
 
 
-async def health(request: Request) -> Response:
-    """Answer `GET /health`: whoever gets an answer talks to a server that can parse."""
-    load = service_of(request).workers.load()
-    return as_json({"status": "ok", "version": VERSION, "jobs": load.n_jobs})
+async def get_health(request: Request) -> Response:
+    """Answer `GET /health`: a server that answers can parse."""
+    return json_response(HealthResponse("ok", VERSION, service_of(request).workers.n_jobs))
 
 
-async def metrics(request: Request) -> Response:
-    """Answer `GET /metrics`."""
-    service = service_of(request)
-    text = service.metrics.as_text(service.workers.load())
-    return Response(text, headers={"content-type": CONTENT_TYPE})
+async def get_metrics(request: Request) -> Response:
+    """Answer `GET /metrics`; files of several processes are read in a thread."""
+    text = await run_in_threadpool(service_of(request).metrics.expose)
+    return Response(text, headers={"content-type": CONTENT_TYPE_PLAIN_0_0_4})
 
 
-async def openapi(request: Request) -> Response:
+async def get_openapi(request: Request) -> Response:
     """Answer `GET /openapi.json`."""
-    return as_json(description())
+    return json_response(describe_api())
 
 
-def description() -> dict[str, Any]:
-    """Read the description of the API and fill in the release."""
-    data = (files("headwise.serve") / "openapi.json").read_bytes()
-    described: dict[str, Any] = msgspec.json.decode(data)
-    described["info"]["version"] = VERSION
-    return described
-
-
-def as_json(value: object, status: int = 200) -> Response:
-    """Write a value as an answer."""
+def json_response(value: object, status: int = 200) -> Response:
+    """Make a JSON response of a value."""
     return Response(msgspec.json.encode(value), status, media_type=JSON)
 
 
-def require_type(request: Request, *kinds: str) -> str:
-    """Give the media type of a body, which must be one of `kinds`, in UTF-8."""
-    kind, _, rest = request.headers.get("content-type", "").partition(";")
-    kind = kind.strip().lower()
-    if kind not in kinds:
-        raise Refusal(
-            415,
-            f"Content-Type is {kind[:60]!r}" if kind else "there is no Content-Type",
-            f"send {' or '.join(kinds)}",
-        )
-    for parameter in rest.lower().replace('"', "").split(";"):
-        name, _, value = parameter.strip().partition("=")
-        if name == "charset" and value not in ("utf-8", "utf8", "us-ascii"):
-            raise Refusal(415, f"the charset is {value[:40]!r}", "send UTF-8")
-    return kind
-
-
-def _read_request(body: bytes) -> ParseRequest:
-    if not body:
-        raise Refusal(400, "the body is empty", EXAMPLE)
-    try:
-        body.decode("utf-8")
-        asked = msgspec.json.decode(body, type=ParseRequest)
-    except UnicodeDecodeError as error:
-        raise Refusal(
-            400, f"byte {error.start + 1} of the body is not UTF-8", "send UTF-8"
-        ) from None
-    except msgspec.ValidationError as error:
-        raise Refusal(400, f"the body is no request: {error}", FIELDS) from None
-    except (msgspec.MsgspecError, RecursionError) as error:
-        hint = SURROGATES if b"\\ud" in body.lower() else EXAMPLE
-        raise Refusal(400, f"the body is no JSON: {error}", hint) from None
+def _decode(body: bytes, limits: ServeConfig) -> ParseRequest:
+    """Decode a request and check what can be checked before it waits for its turn."""
+    asked = read_json(body, ParseRequest)
     if sum(given is not None for given in (asked.text, asked.tokens, asked.conllu)) != 1:
-        raise Refusal(400, "one of text, tokens and conllu is needed, and only one")
+        raise Refusal(400, "give exactly one of text, tokens and conllu")
+    if asked.tokens is not None:
+        require_at_most(len(asked.tokens), limits.max_sentences, "sentences in a request")
+        n_words = sum(map(len, asked.tokens))
+        require_at_most(n_words, limits.max_words, "words in a request")
+    if asked.conllu is not None:
+        require_few_lines(asked.conllu, limits)
     return asked
 
 
-def _sentences(asked: ParseRequest, parser: Parser) -> tuple[Iterable[Sentence], int]:
-    """Give the sentences that were sent, to be read when their turn comes, and a guess at size."""
+def require_few_lines(conllu: str, limits: ServeConfig) -> None:
+    """Refuse CoNLL-U with far more lines than the words that are allowed; each takes memory."""
+    most = 4 * limits.max_words + 20 * limits.max_sentences
+    require_at_most(conllu.count("\n"), most, "lines of CoNLL-U in a request")
+
+
+def _sentences(asked: ParseRequest, parser: Parser) -> Iterator[Sentence]:
+    """Read the sentences of a request, one by one when its turn comes."""
     if asked.conllu is not None:
-        return read_treebank(asked.conllu), guess_words(asked.conllu, asked.conllu.count("\n"))
+        return read_treebank(asked.conllu)
     if asked.tokens is not None:
-        return _from_tokens(asked.tokens), 1 + sum(map(_weigh, asked.tokens))
-    text = asked.text or ""
-    return read_text(text, "text", parser.segmenter, NAME), guess_words(text)
+        return _from_tokens(asked.tokens)
+    return read_text(asked.text or "", "text", parser.segmenter, REQUEST_NAME)
 
 
-def _weigh(tokens: list[str]) -> int:
-    return max(len(tokens), sum(map(len, tokens)) // LETTERS_PER_LINE)
+def _count_words(asked: ParseRequest) -> int:
+    if asked.conllu is not None:
+        return estimate_words(asked.conllu, asked.conllu.count("\n"))
+    if asked.tokens is not None:
+        n_characters = (sum(map(len, tokens)) // _CHARACTERS_PER_LINE for tokens in asked.tokens)
+        return 1 + sum(map(max, map(len, asked.tokens), n_characters))
+    return estimate_words(asked.text or "")
 
 
-def guess_words(text: str, n_words: int | None = None) -> int:
-    """Guess how many words there are, at least one; long lines weigh like many words."""
-    if n_words is None:
-        return 1 + len(text) // LETTERS_PER_WORD
-    return 1 + max(n_words, len(text) // LETTERS_PER_LINE)
+def estimate_words(text: str, n_lines: int | None = None) -> int:
+    """Estimate the words in text, or in lines with a word each; long lines count as several."""
+    if n_lines is None:
+        return 1 + len(text) // _CHARACTERS_PER_WORD
+    return 1 + max(n_lines, len(text) // _CHARACTERS_PER_LINE)
 
 
 def read_treebank(text: str) -> Iterator[Sentence]:
-    """Read CoNLL-U; nothing is unpacked."""
-    for item in read_stream(io.BytesIO(text.encode("utf-8")), NAME, "conllu", "raise"):
+    """Read CoNLL-U; compressed data is not unpacked."""
+    for item in read_stream(io.BytesIO(text.encode("utf-8")), REQUEST_NAME, "conllu", "raise"):
         assert isinstance(item, Sentence)
         yield item
 
 
 def _from_tokens(sentences: list[list[str]]) -> Iterator[Sentence]:
-    """Read tokens as the command line does, a line a sentence; not one may be lost on the way."""
+    """Read tokens as the command line does, one sentence per line; none may get lost."""
     for number, tokens in enumerate(sentences, 1):
         if not tokens:
             raise Refusal(400, f"sentence {number} has no tokens")
         for token in tokens:
-            if not token or any(character.isspace() for character in token):
-                what = f"sentence {number}: {token[:40]!r} is no token"
-                raise Refusal(400, what, "a token has one character or more, and no white space")
+            if token.split() != [token]:
+                what = f"sentence {number}: {token[:40]!r} is not a token"
+                raise Refusal(400, what, "a token has at least one character and no white space")
     lines = "\n".join(" ".join(tokens) for tokens in sentences)
-    read = read_text(lines, "tokens", None, NAME)
+    read = read_text(lines, "tokens", None, REQUEST_NAME)
     for tokens, sentence in zip(sentences, read, strict=True):
         if len(tokens) != len(sentence):
             raise Refusal(400, f"{len(sentence)} words were read from {len(tokens)} tokens")

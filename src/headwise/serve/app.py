@@ -1,14 +1,17 @@
-"""The whole server as one ASGI application: routes, errors, token, counters.
+"""The whole server as one ASGI application: routes, who may ask, errors.
 
-Every answer, an error included, is JSON with `{"error": {"message", "hint"}}` or what was asked
-for; what a request did wrong is a 4xx, and only a fault of ours is a 500.
+A request passes `_Gate` (Host, origin, token), then its route, which reads and checks the body
+(`requests`), queues the work (`service`, `queue`) and sends what `answers` makes of it. Every
+response, an error included, is JSON with `{"error": {"message", "hint"}}` or what was asked for. A
+fault of the request is a 4xx; only a fault of the server is a 500.
 """
 
 import hmac
+import ipaddress
 import logging
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable
+from contextlib import ExitStack, asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -22,26 +25,33 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headwise.errors import HeadwiseError
-from headwise.serve.api import as_json, health, list_models, metrics, openapi, parse
-from headwise.serve.limits import CLOSE, Refusal
+from headwise.serve.api import (
+    get_health,
+    get_metrics,
+    get_models,
+    get_openapi,
+    json_response,
+    post_parse,
+)
 from headwise.serve.models import Models
 from headwise.serve.pages import page_routes
+from headwise.serve.requests import CLOSE, SMALL_BYTES, Refusal
+from headwise.serve.schema import ErrorDetail, ErrorResponse
 from headwise.serve.service import Service, make_service
 from headwise.serve.udpipe import process
 from headwise.settings.serving import ServeConfig
 
 LOG = logging.getLogger("headwise.serve")
-OPEN = ("/", "/health")
-"""What can be had without the token, and the files of the page as well."""
-STATIC = "/static/"
 ROUTES = (
-    ("/parse", parse, ("POST",)),
+    ("/parse", post_parse, ("POST",)),
     ("/process", process, ("GET", "POST")),
-    ("/models", list_models, ("GET", "POST")),
-    ("/health", health, ("GET",)),
-    ("/metrics", metrics, ("GET",)),
-    ("/openapi.json", openapi, ("GET",)),
+    ("/models", get_models, ("GET", "POST")),
+    ("/health", get_health, ("GET",)),
+    ("/metrics", get_metrics, ("GET",)),
+    ("/openapi.json", get_openapi, ("GET",)),
 )
+ANY = "*"
+"""As an origin or a host: all of them."""
 
 
 def make_app(config: ServeConfig, models: Models) -> Starlette:
@@ -51,16 +61,16 @@ def make_app(config: ServeConfig, models: Models) -> Starlette:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
-        await run_in_threadpool(service.workers.close)
+        await run_in_threadpool(service.close)
         LOG.info("requests answered: %d", service.metrics.n_answered)
 
     routes = [Route(path, endpoint, methods=methods) for path, endpoint, methods in ROUTES]
     app = Starlette(
         routes=routes + page_routes(),
-        middleware=[*_cors(config.cors), Middleware(_Front, service=service)],
+        middleware=[*_cors(config.cors), Middleware(_Gate, service=service)],
         exception_handlers={
             Refusal: _refuse,
-            HeadwiseError: _complain,
+            HeadwiseError: _report,
             HTTPException: _http_error,
             Exception: _apologise,
         },
@@ -86,13 +96,18 @@ def _cors(origins: tuple[str, ...]) -> list[Middleware]:
     ]
 
 
-class _Front:
-    """What every request passes first: the clock, the token."""
+class _Gate:
+    """What every request passes first: the clock, then Host, origin and token."""
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
         self._app = app
-        self._service = service
-        self._token = service.config.token.encode()
+        self._metrics = service.metrics
+        config = service.config
+        self._token = config.token.encode("utf-8", "surrogateescape")
+        self._origins = frozenset(config.cors)
+        self._hosts = frozenset(
+            name.lower() for name in (*config.allowed_host, config.host, "localhost")
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -101,69 +116,123 @@ class _Front:
         started = time.perf_counter()
         status = 500
 
-        async def noting(message: Message) -> None:
+        async def send_watched(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
                 MutableHeaders(scope=message)["x-content-type-options"] = "nosniff"
-            await send(message)
+            for part in _in_pieces(message):
+                await send(part)
 
-        try:
-            if self._may_pass(scope):
-                await self._app(scope, receive, noting)
-            else:
-                await _no_token()(scope, receive, noting)
-        finally:
-            seconds = time.perf_counter() - started
-            self._service.metrics.count(scope["path"], status, seconds)
+        with ExitStack() as until_sent:
+            scope["until_sent"] = until_sent
+            try:
+                refusal = self._check(scope)
+                app = self._app if refusal is None else refusal
+                await app(scope, receive, send_watched)
+            finally:
+                seconds = time.perf_counter() - started
+                self._metrics.count_request(scope["path"], status, seconds)
 
-    def _may_pass(self, scope: Scope) -> bool:
+    def _check(self, scope: Scope) -> Response | None:
+        """Return the refusal of a request that may not pass."""
+        headers = Headers(scope=scope)
+        hosts = headers.getlist("host")
+        if len(hosts) > 1 or not all(map(self._is_allowed_host, hosts)):
+            what = f"this server has another name than {', '.join(hosts)[:80]!r}"
+            return _error(421, what, "start it with --allowed-host NAME for each of its names")
         path = scope["path"]
-        if not self._token or path in OPEN or path.startswith(STATIC):
+        if path in ("/", "/health") or path.startswith("/static/"):
+            return None
+        if not self._is_allowed_origin(scope["method"], headers):
+            what = f"pages of {headers.get('origin', 'other sites')[:80]} may not use this server"
+            return _error(403, what, "start it with --cors ORIGIN to allow them")
+        if self._token and not self._has_token(headers):
+            response = _error(401, "this server needs a token", "Authorization: Bearer TOKEN")
+            response.headers["www-authenticate"] = "Bearer"
+            return response
+        return None
+
+    def _is_allowed_host(self, host: str) -> bool:
+        """Tell whether the server may be called so: against DNS rebinding.
+
+        An attack has a name of its own in `Host`. An address cannot be rebound, so any will do.
+        """
+        name = host.partition("]")[0].lstrip("[") if host[:1] == "[" else host.partition(":")[0]
+        name = name.rstrip(".").lower()
+        if ANY in self._hosts or name in self._hosts:
             return True
-        kind, _, given = Headers(scope=scope).get("authorization", "").partition(" ")
-        return kind.lower() == "bearer" and hmac.compare_digest(
-            given.encode("latin-1"), self._token
-        )
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return False
+        return True
+
+    def _is_allowed_origin(self, method: str, headers: Headers) -> bool:
+        """Tell whether the request is from no page, from our own, or from one that `--cors` names.
+
+        Browsers say where a request comes from; a page cannot change that. A link to this server
+        may be followed from anywhere.
+        """
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+        if origin is not None and (ANY in self._origins or origin in self._origins):
+            return True
+        if site is not None:
+            is_link = method == "GET" and headers.get("sec-fetch-dest") == "document"
+            return site in ("same-origin", "none") or is_link
+        return origin is None or origin.partition("://")[2] == headers.get("host")
+
+    def _has_token(self, headers: Headers) -> bool:
+        kind, _, given = headers.get("authorization", "").partition(" ")
+        is_same = hmac.compare_digest(given.encode("latin-1"), self._token)
+        return kind.lower() == "bearer" and is_same
 
 
-def _no_token() -> Response:
-    hint = "send it: Authorization: Bearer TOKEN"
-    answer = _error(401, "this server asks for a token", hint)
-    answer.headers["www-authenticate"] = "Bearer"
-    return answer
+def _in_pieces(message: Message) -> Iterable[Message]:
+    """Cut a large body, so that sending waits for a client that reads slowly."""
+    body = message.get("body", b"")
+    if len(body) <= SMALL_BYTES:
+        yield message
+        return
+    for start in range(0, len(body), SMALL_BYTES):
+        is_last = start + SMALL_BYTES >= len(body)
+        yield {
+            "type": message["type"],
+            "body": body[start : start + SMALL_BYTES],
+            "more_body": not is_last or message.get("more_body", False),
+        }
 
 
 def _error(status: int, message: str, hint: str | None = None) -> Response:
-    return as_json({"error": {"message": message, "hint": hint}}, status)
+    return json_response(ErrorResponse(ErrorDetail(message, hint)), status)
 
 
 async def _refuse(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refusal)
-    answer = _error(error.status, error.what, error.hint)
-    answer.headers.update(error.headers)
-    return answer
+    response = _error(error.status, error.what, error.hint)
+    response.headers.update(error.headers)
+    return response
 
 
-async def _complain(request: Request, error: Exception) -> Response:
-    """Pass on what the parser says of the input, or of a model that cannot do what was asked."""
+async def _report(request: Request, error: Exception) -> Response:
+    """Pass on what the parser finds wrong with the input, or what the model cannot do."""
     assert isinstance(error, HeadwiseError)
     return _error(400, error.what, error.hint)
 
 
 async def _http_error(request: Request, error: Exception) -> Response:
-    """Answer what has no route, or not with this method; `OPTIONS` asks for the methods."""
+    """Respond if there is no such route or method; `OPTIONS` lists the methods."""
     assert isinstance(error, HTTPException)
     headers = error.headers or {}
     if error.status_code == 405 and request.method == "OPTIONS":
         return Response(status_code=204, headers={"allow": f"{headers['Allow']}, OPTIONS"})
-    answer = _error(error.status_code, error.detail.lower(), "see /openapi.json")
-    answer.headers.update(headers)
-    return answer
+    response = _error(error.status_code, error.detail.lower(), "see /openapi.json")
+    response.headers.update(headers)
+    return response
 
 
 async def _apologise(request: Request, error: Exception) -> Response:
-    """Answer when something is wrong here; the traceback is in the log."""
-    answer = _error(500, "something went wrong here", "please report it")
-    answer.headers.update(CLOSE)  # which is what the server does after a traceback
-    return answer
+    """Respond if the server is at fault; the traceback is in the log."""
+    response = _error(500, "the server failed to answer", "please report it")
+    response.headers.update(CLOSE)  # which is what uvicorn does after a traceback
+    return response

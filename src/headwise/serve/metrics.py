@@ -1,100 +1,98 @@
-"""Counters for Prometheus, in its text format.
+"""Metrics for Prometheus, right for any number of processes.
 
-Labels come from fixed sets, so that no request can make the page grow. Only the event loop counts
-here; what the threads do is counted in `queue`.
+With several processes each writes its numbers to files of its own in a folder that they share, and
+a scrape of any of them adds up all. Labels come from fixed sets, so no request can make the list
+grow.
 """
 
 import os
-import time
-from collections import Counter, defaultdict
+from contextlib import suppress
 from pathlib import Path
 
-from headwise.serve.queue import Load
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+)
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+
 from headwise.version import VERSION
 
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-OTHER = "other"
+METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""The variable by which prometheus_client knows the folder, when it is imported."""
+_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+_OTHER = "other"
 
 
 class Metrics:
-    """What was asked since the start."""
+    """What was asked and done since the start, and what waits."""
 
     def __init__(self, routes: tuple[str, ...]) -> None:
         """Count these routes by name and all others together."""
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self._routes = frozenset(routes)
-        self._requests: Counter[tuple[str, int]] = Counter()
-        self._buckets: Counter[tuple[str, float]] = Counter()
-        self._seconds: defaultdict[str, float] = defaultdict(float)
-        self._n_answered = 0
-        self.started = time.time()
+        self._folder = os.environ.get(METRICS_FOLDER)
+        self._registry = CollectorRegistry()
+        self.n_answered = 0
+        """Requests that this process answered."""
+        self._requests = self._counter("requests", "Requests answered.", ["path", "status"])
+        self._seconds = Histogram(
+            "headwise_request_seconds",
+            "Time to answer a request.",
+            ["path"],
+            buckets=_BUCKETS,
+            registry=self._registry,
+        )
+        self.sentences = self._counter("sentences", "Sentences parsed.")
+        self.words = self._counter("words", "Words parsed.")
+        self.repaired = self._counter("repaired", "Sentences repaired to trees.")
+        self.jobs = self._gauge("jobs", "Requests waiting or under way.")
+        self.queue_words = self._gauge("queue_words", "Work that waits, in words.")
+        info = Gauge(
+            "headwise_info",
+            "The release.",
+            ["version"],
+            registry=self._registry,
+            multiprocess_mode="max",
+        )
+        info.labels(VERSION).set(1)
+        if not self._folder:
+            ProcessCollector(registry=self._registry)
 
-    @property
-    def n_answered(self) -> int:
-        """Requests that were answered, whatever the answer was."""
-        return self._n_answered
+    def _counter(self, name: str, what: str, labels: list[str] | None = None) -> Counter:
+        return Counter(f"headwise_{name}", what, labels or (), registry=self._registry)
 
-    def count(self, path: str, status: int, seconds: float) -> None:
-        """Note a request that was answered."""
-        route = path if path in self._routes else OTHER
-        self._n_answered += 1
-        self._requests[route, status] += 1
-        self._seconds[route] += seconds
-        bucket = next((limit for limit in BUCKETS if seconds <= limit), float("inf"))
-        self._buckets[route, bucket] += 1
+    def _gauge(self, name: str, what: str) -> Gauge:
+        name = f"headwise_{name}"
+        return Gauge(name, what, registry=self._registry, multiprocess_mode="livesum")
 
-    def as_text(self, load: Load) -> str:
-        """Write all there is to know."""
-        lines = [
-            *_metric("headwise_info", "gauge", "The release.", {f'version="{VERSION}"': 1}),
-            *_metric(
-                "headwise_requests_total",
-                "counter",
-                "Requests answered.",
-                {f'path="{p}",status="{s}"': n for (p, s), n in sorted(self._requests.items())},
-            ),
-            *self._histogram(),
-            *_plain("headwise_sentences_total", "counter", "Sentences parsed.", load.done[0]),
-            *_plain("headwise_words_total", "counter", "Words parsed.", load.done[1]),
-            *_plain(
-                "headwise_repaired_total", "counter", "Sentences repaired to trees.", load.done[2]
-            ),
-            *_plain("headwise_jobs", "gauge", "Requests waiting or under way.", load.n_jobs),
-            *_plain("headwise_queue_words", "gauge", "Words waiting.", load.n_waiting_words),
-            *_plain(
-                "process_start_time_seconds", "gauge", "Start, Unix time.", round(self.started, 3)
-            ),
-            *_plain("process_resident_memory_bytes", "gauge", "Resident memory.", resident_bytes()),
-        ]
-        return "\n".join(lines) + "\n"
+    def count_request(self, path: str, status: int, seconds: float) -> None:
+        """Count a request that was answered."""
+        route = path if path in self._routes else _OTHER
+        self.n_answered += 1
+        self._requests.labels(route, str(status)).inc()
+        self._seconds.labels(route).observe(seconds)
 
-    def _histogram(self) -> list[str]:
-        name = "headwise_request_seconds"
-        lines = [f"# HELP {name} Time to answer.", f"# TYPE {name} histogram"]
-        for route in sorted({route for route, _ in self._buckets}):
-            total = 0
-            for limit in (*BUCKETS, float("inf")):
-                total += self._buckets[route, limit]
-                edge = "+Inf" if limit == float("inf") else f"{limit:g}"
-                lines.append(f'{name}_bucket{{path="{route}",le="{edge}"}} {total}')
-            lines.append(f'{name}_sum{{path="{route}"}} {self._seconds[route]:.6f}')
-            lines.append(f'{name}_count{{path="{route}"}} {total}')
-        return lines
+    def expose(self) -> bytes:
+        """Write the metrics of all processes in the text format of Prometheus."""
+        if not self._folder:
+            return generate_latest(self._registry)
+        registry = CollectorRegistry()
+        _forget_dead_processes(Path(self._folder))
+        MultiProcessCollector(registry, self._folder)  # type: ignore[no-untyped-call]
+        return generate_latest(registry)
 
 
-def _metric(name: str, kind: str, what: str, values: dict[str, int]) -> list[str]:
-    head = [f"# HELP {name} {what}", f"# TYPE {name} {kind}"]
-    return head + [f"{name}{{{labels}}} {value}" for labels, value in values.items()]
-
-
-def _plain(name: str, kind: str, what: str, value: float) -> list[str]:
-    return [f"# HELP {name} {what}", f"# TYPE {name} {kind}", f"{name} {value}"]
-
-
-def resident_bytes(statm_path: Path = Path("/proc/self/statm")) -> int:
-    """Give the resident memory of this process; 0 where the system does not tell."""
-    try:
-        pages = int(statm_path.read_text(encoding="ascii").split()[1])
-    except OSError:
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")
+def _forget_dead_processes(folder: Path) -> None:
+    """Remove the gauges of processes that have ended: nothing waits in them."""
+    for path in folder.glob("gauge_live*_*.db"):
+        pid = int(path.stem.rpartition("_")[2])
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            with suppress(FileNotFoundError):  # another process may have been faster
+                mark_process_dead(pid, str(folder))  # type: ignore[no-untyped-call]

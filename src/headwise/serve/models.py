@@ -1,13 +1,14 @@
-"""The parsers of a server, by name, and which of them a request means.
+"""The parsers of a server, by name, and how a request chooses one.
 
-A name may be given as UDPipe's clients do: the name of a model, the start of one, a language or its
-ISO 639 code, or any of UDPipe's own names, which start with a language (`english-ewt-ud-2.15`).
+A request may name a model as UDPipe's clients do: by its name, the start of its name, a language or
+its ISO 639 code, or one of UDPipe's own names, which start with a language (`english-ewt-ud-2.15`).
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -15,7 +16,7 @@ from headwise.errors import ConfigError
 from headwise.loading import load_parser
 from headwise.model.bundle import find_model, load_bundle
 from headwise.runtime.parser import Parser
-from headwise.serve.limits import Refusal
+from headwise.serve.requests import Refusal
 from headwise.settings.choices import Decoder
 
 LANGUAGES = {
@@ -25,8 +26,9 @@ LANGUAGES = {
     "portuguese": "pt", "por": "pt",
     "chinese": "zh", "zho": "zh", "chi": "zh",
 }  # fmt: skip
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_BETWEEN_WORDS = re.compile(r"[-_.]")
+_MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_SEPARATOR = re.compile(r"[-_.]")
+Component = Literal["tokenizer", "tagger", "parser"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,39 +39,39 @@ class Models:
 
     @property
     def default(self) -> str:
-        """The model of those who name none."""
+        """The model of requests that name none."""
         return next(iter(self.parsers))
 
     def choose(self, asked: str | None) -> str:
-        """Find the name of the model that is meant."""
+        """Find the name of the model that a request asks for."""
         if not asked:
             return self.default
         if asked in self.parsers:
             return asked
         start = asked.lower()
-        first = _BETWEEN_WORDS.split(start)[0]
+        first = _SEPARATOR.split(start, 1)[0]
         language = LANGUAGES.get(first, first)
         if language in self.parsers:
             return language
         for name in self.parsers:
-            if name.lower().startswith(start) and _BETWEEN_WORDS.match(name, len(start)):
+            if name.lower().startswith(start) and _SEPARATOR.match(name, len(start)):
                 return name
-        raise Refusal(404, f"no model {asked[:40]!r}", f"there are: {', '.join(self.parsers)}")
+        raise Refusal(404, f"no model {asked[:40]!r}", f"one of {', '.join(self.parsers)}")
 
-    def components(self) -> dict[str, list[str]]:
-        """Say what each model can do, in the words of UDPipe."""
-        return {
-            name: [
-                *(["tokenizer"] if parser.segmenter else []),
-                *(["tagger"] if parser.vocab.predicted else []),
-                "parser",
-            ]
-            for name, parser in self.parsers.items()
-        }
+    def components(self) -> dict[str, list[Component]]:
+        """List what each model can do, in the words of UDPipe."""
+        return {name: _components(parser) for name, parser in self.parsers.items()}
+
+
+def _components(parser: Parser) -> list[Component]:
+    components: list[Component] = ["tokenizer"] if parser.segmenter else []
+    if parser.vocab.predicted:
+        components.append("tagger")
+    return [*components, "parser"]
 
 
 def with_settings(parser: Parser, decoder: Decoder | None, keep_tags: bool) -> Parser:
-    """Make a parser that shares its network with another, and makes its trees another way."""
+    """Make a parser with other settings that shares the network."""
     decode = parser.settings.decode
     if decoder is not None:
         decode = msgspec.structs.replace(decode, decoder=decoder)
@@ -78,23 +80,23 @@ def with_settings(parser: Parser, decoder: Decoder | None, keep_tags: bool) -> P
     )
 
 
-def load_models(given: Sequence[str]) -> Models:
+def load_models(specs: Sequence[str]) -> Models:
     """Load models by name or folder; `NAME=FOLDER` gives a folder another name than its own."""
     parsers: dict[str, Parser] = {}
-    for one in given:
-        name, _, place = one.rpartition("=")
-        path = find_model(place)
-        name = name or _name_of(path)
-        if not _NAME.fullmatch(name):
-            raise ConfigError(
-                f"--model {one}: {name!r} is no name for a model", "give one: NAME=FOLDER"
-            )
+    for spec in specs:
+        name, _, source = spec.rpartition("=")
+        path = find_model(source)
+        name = name or _folder_name(path)
+        if not _MODEL_NAME.fullmatch(name):
+            what = f"--model {spec}: {name!r} cannot be the name of a model"
+            raise ConfigError(what, "use letters, digits, dots, hyphens: NAME=FOLDER")
         if name in parsers:
-            raise ConfigError(f"--model {one}: there is a model {name} already", "NAME=FOLDER")
+            what = f"--model {spec}: there is already a model {name}"
+            raise ConfigError(what, "give it another name: NAME=FOLDER")
         parsers[name] = load_parser([load_bundle(path)])
     return Models(parsers)
 
 
-def _name_of(path: Path) -> str:
+def _folder_name(path: Path) -> str:
     resolved = path.resolve()
     return resolved.parent.name if resolved.name == "model" else resolved.name

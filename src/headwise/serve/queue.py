@@ -1,9 +1,12 @@
-"""Work in turns: a big request goes to the back of the queue after each of its turns.
+"""Work in small steps: a big request goes to the back of the queue after each of its turns.
 
-A piece of work is a generator: each `next` parses some sentences, and its return value is the
-answer. A turn is one such step, or several short ones. So a small request waits for one turn of
-each request before it, never for the whole of a big one, and is itself done in a single turn. How
-much may wait is bounded in words.
+The answer to a request is a generator: each `next` parses some sentences, and its return value is
+the response. A turn is one step, or several short ones. So a small request waits for one turn of
+each request before it, never for the whole of a big one.
+
+A step that takes long, such as Eisner's algorithm on a sentence of 1,500 words, cannot be stopped
+midway. The generator announces it by its cost, and it runs in a lane of its own, with its own
+threads and its own limit: it never keeps a thread, or room in the queue, from the other requests.
 """
 
 import math
@@ -14,132 +17,182 @@ from dataclasses import dataclass
 from threading import Condition
 from typing import NamedTuple
 
-from headwise.serve.limits import Refusal, soon
+from headwise.serve.metrics import Metrics
+from headwise.serve.requests import Refusal, retry_after
 
-LONGEST_WAIT = 60
-"""Seconds after which whoever was turned away is asked to come back at the latest."""
 TURN_SECONDS = 0.01
-"""A turn goes on for as long: going to the back of the queue costs a switch between threads."""
-_FADING = 0.9
-"""Weight of what is known of the speed against the newest step."""
+"""How long a turn goes on: going to the back of the queue costs a switch between threads."""
+LIGHT_COST = 500
+"""A step that costs more, in words, runs in the lane for heavy work: a tenth of a second or so."""
+_MAX_RETRY_SECONDS = 60
+_DECAY = 0.9
+"""Weight of the speed measured so far against that of the newest step."""
 
 
-class Turn(NamedTuple):
-    """What was done in a turn."""
+class Progress(NamedTuple):
+    """What a step has done, and what the next one costs."""
 
-    n_sentences: int
-    n_words: int
-    n_repaired: int
-    """Sentences whose greedy heads were no tree."""
-
-
-class Load(NamedTuple):
-    """How things stand: what waits or is under way, and what was done since the start."""
-
-    n_jobs: int
-    n_waiting_words: int
-    done: Turn
+    n_sentences: int = 0
+    n_words: int = 0
+    n_repaired: int = 0
+    """Sentences whose greedy heads were not a tree."""
+    next_cost: int = 0
+    """Of the next step, in words; 0 for an ordinary one."""
 
 
-Work = Generator[Turn, None, bytes]
+AnswerSteps = Generator[Progress, None, bytes]
+
+
+class _Lane:
+    """Threads, and the jobs that wait for them or run on them."""
+
+    def __init__(self, name: str, n_threads: int, max_cost: int) -> None:
+        self.pool = ThreadPoolExecutor(n_threads, thread_name_prefix=f"headwise-{name}")
+        self.n_threads = n_threads
+        self.max_cost = max_cost
+        self.n_jobs = self.cost = 0
+        self.speed = 1_000.0
+        """Words a second and thread; a guess until the first step."""
+
+    def require_room(self, cost: int) -> None:
+        """Refuse work that does not fit, unless there is no other."""
+        if self.n_jobs and self.cost + cost > self.max_cost:
+            seconds = math.ceil(self.cost / (self.speed * self.n_threads))
+            headers = retry_after(min(max(seconds, 1), _MAX_RETRY_SECONDS))
+            raise Refusal(429, "too much work is waiting already", "try again later", headers)
 
 
 @dataclass(slots=True, eq=False)
 class _Job:
-    work: Work
+    steps: AnswerSteps
+    lane: _Lane
     n_words: int
     """Words that are still to be parsed, as far as was known when it came."""
+    cost: int
+    """What it adds to the cost of its lane."""
     deadline: float
-    answer: "Future[bytes]"
+    response: "Future[bytes]"
 
 
 class Workers:
     """Threads that take turns at all the work there is."""
 
-    def __init__(self, n_threads: int, max_words: int) -> None:
-        """Start with nothing to do."""
-        self._pool = ThreadPoolExecutor(n_threads, thread_name_prefix="headwise")
-        self._n_threads = n_threads
-        self._max_words = max_words
+    def __init__(
+        self,
+        n_threads: int,
+        max_words: int,
+        metrics: Metrics,
+        turn_seconds: float = TURN_SECONDS,
+    ) -> None:
+        """Start with nothing to do; each lane accepts work of up to `max_words`."""
+        self._turn_seconds = turn_seconds
+        self._light = _Lane("light", n_threads, max_words)
+        self._heavy = _Lane("heavy", max(1, n_threads // 2), max_words)
+        self._metrics = metrics
         self._changed = Condition()
-        self._n_jobs = self._n_waiting = 0
-        self._done = Turn(0, 0, 0)
-        self._words_per_second = 1_000.0  # a guess until the first turn
 
-    def submit(self, work: Work, n_words: int, seconds: float) -> "Future[bytes]":
-        """Accept work of about `n_words`; refuse it where too much waits already.
+    @property
+    def n_jobs(self) -> int:
+        """Requests that wait or are under way."""
+        return self._light.n_jobs + self._heavy.n_jobs
 
-        Work that is larger than the queue is accepted when nothing else is there. After `seconds`
-        it gets no more turns. Cancelling the future drops it.
+    def submit(self, steps: AnswerSteps, n_words: int, seconds: float) -> "Future[bytes]":
+        """Accept work of about `n_words`; refuse it if too much is waiting already.
+
+        Work that is larger than the queue is heavy, and is accepted if there is no other heavy
+        work. After `seconds` it gets no more turns. Cancelling the future drops it.
         """
+        lane = self._light if n_words <= self._light.max_cost else self._heavy
+        job = _Job(steps, lane, n_words, n_words, time.monotonic() + seconds, Future())
         with self._changed:
-            if self._n_jobs and self._n_waiting + n_words > self._max_words:
-                raise Refusal(
-                    429, "too much is waiting already", "try again later", soon(self._wait())
-                )
-            self._n_jobs += 1
-            self._n_waiting += n_words
-        job = _Job(work, n_words, time.monotonic() + seconds, Future())
-        self._pool.submit(self._take_turn, job)
-        return job.answer
-
-    def load(self) -> Load:
-        """Look how things stand."""
-        with self._changed:
-            return Load(self._n_jobs, self._n_waiting, self._done)
+            lane.require_room(n_words)
+            self._add(job, 1)
+        lane.pool.submit(self._take_turn, job)
+        return job.response
 
     def close(self) -> None:
         """Finish all that was accepted, then stop."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._n_jobs)
-        self._pool.shutdown()
+            self._changed.wait_for(lambda: not self.n_jobs)
+        self._light.pool.shutdown()
+        self._heavy.pool.shutdown()
 
-    def _wait(self) -> int:
-        seconds = self._n_waiting / (self._words_per_second * self._n_threads)
-        return min(max(math.ceil(seconds), 1), LONGEST_WAIT)
+    def _add(self, job: _Job, sign: int) -> None:
+        """Add a job to the load of its lane, or take it away."""
+        job.lane.n_jobs += sign
+        job.lane.cost += sign * job.cost
+        self._metrics.jobs.set(self.n_jobs)
+        self._metrics.queue_words.set(self._light.cost + self._heavy.cost)
 
     def _take_turn(self, job: _Job) -> None:
-        """Do one turn, and queue up for the next; whatever goes wrong goes to the one who waits."""
+        """Take one turn and queue up for the next; any error goes to whoever waits."""
         started = time.monotonic()
-        if job.answer.cancelled() or started > job.deadline:
-            job.work.close()
-            self._end(job, error=Refusal(503, "it took too long", "send less at a time", soon()))
+        if job.response.cancelled() or started > job.deadline:
+            job.steps.close()
+            self._end(job, error=too_slow())
             return
         try:
-            self._step_until(job, started + TURN_SECONDS)
+            next_cost = self._step_until(job, started + self._turn_seconds)
+            self._choose_lane(job, next_cost)
         except StopIteration as end:
-            self._end(job, result=end.value)
+            self._end(job, response=end.value)
         except Exception as error:
             self._end(job, error=error)
         else:
-            self._pool.submit(self._take_turn, job)
+            job.lane.pool.submit(self._take_turn, job)
 
-    def _step_until(self, job: _Job, end: float) -> None:
+    def _step_until(self, job: _Job, end: float) -> int:
+        """Do steps until time is up or the next step is heavy; return the cost of that."""
         now = time.monotonic()
         while True:
-            step, before = next(job.work), now
+            progress, before = next(job.steps), now
             now = time.monotonic()
-            self._count(job, step, now - before)
-            if now >= end:
-                return
+            self._count(job, progress, now - before)
+            if now >= end or progress.next_cost > LIGHT_COST:
+                return progress.next_cost
 
-    def _count(self, job: _Job, turn: Turn, seconds: float) -> None:
+    def _choose_lane(self, job: _Job, next_cost: int) -> None:
+        is_heavy = next_cost > LIGHT_COST or job.n_words > self._light.max_cost
+        lane = self._heavy if is_heavy else self._light
+        if lane is job.lane is self._light:
+            return
         with self._changed:
-            fewer = min(turn.n_words, job.n_words)
-            job.n_words -= fewer
-            self._n_waiting -= fewer
-            self._done = Turn(*map(sum, zip(self._done, turn, strict=True)))
-            newest = turn.n_words / max(seconds, 1e-6)
-            self._words_per_second += (1 - _FADING) * (newest - self._words_per_second)
+            cost = next_cost if next_cost > LIGHT_COST else job.n_words
+            if lane is not job.lane and is_heavy:
+                lane.require_room(cost)
+            self._add(job, -1)
+            job.lane, job.cost = lane, cost
+            self._add(job, 1)
 
-    def _end(self, job: _Job, result: bytes | None = None, error: Exception | None = None) -> None:
-        with self._changed:  # before the answer, so that whoever has it finds the job gone
-            self._n_jobs -= 1
-            self._n_waiting -= job.n_words
+    def _count(self, job: _Job, progress: Progress, seconds: float) -> None:
+        self._metrics.sentences.inc(progress.n_sentences)
+        self._metrics.words.inc(progress.n_words)
+        self._metrics.repaired.inc(progress.n_repaired)
+        with self._changed:
+            lane = job.lane
+            cost = max(progress.n_words, job.cost if lane is self._heavy else 0)
+            if cost:
+                lane.speed += (1 - _DECAY) * (cost / max(seconds, 1e-6) - lane.speed)
+            n_done = min(progress.n_words, job.n_words)
+            job.n_words -= n_done
+            n_less = min(n_done, job.cost)
+            job.cost -= n_less
+            lane.cost -= n_less
+
+    def _end(
+        self, job: _Job, response: bytes | None = None, error: Exception | None = None
+    ) -> None:
+        with self._changed:  # before the response, so that whoever has it finds the job gone
+            self._add(job, -1)
             self._changed.notify_all()
-        if job.answer.set_running_or_notify_cancel():
+        if job.response.set_running_or_notify_cancel():
             if error is None:
-                assert result is not None
-                job.answer.set_result(result)
+                assert response is not None
+                job.response.set_result(response)
             else:
-                job.answer.set_exception(error)
+                job.response.set_exception(error)
+
+
+def too_slow() -> Refusal:
+    """Make the refusal of a request whose time is up."""
+    return Refusal(503, "the answer took too long", "send less at a time", retry_after())

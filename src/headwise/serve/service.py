@@ -1,4 +1,4 @@
-"""What all handlers of requests share: the models, the workers, the limits, the counters."""
+"""What all request handlers share: the models, the workers, the limits, the metrics."""
 
 import asyncio
 import os
@@ -7,48 +7,60 @@ from typing import Any
 
 from starlette.requests import Request
 
-from headwise.serve.limits import Bodies, Refusal
 from headwise.serve.metrics import Metrics
 from headwise.serve.models import Models
-from headwise.serve.queue import Work, Workers
+from headwise.serve.queue import AnswerSteps, Workers, too_slow
+from headwise.serve.requests import BodyReader, Refusal, Room, retry_after
 from headwise.settings.serving import ServeConfig
 
-UNWATCHED = 1.0
-"""Seconds after which it pays to look whether the one who asked is still there."""
-GONE = 499
-"""The status of an answer that nobody waited for; only the counters ever see it."""
+UNSENT_BYTES = 2**25
+"""What large responses may take while their clients read them; more get 503."""
+WATCH_AFTER_SECONDS = 1.0
+"""From then on the connection is watched: a client that has gone away needs no answer."""
+CLIENT_GONE = 499
+"""The status of an answer whose client has gone; only the metrics ever see it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A server's parts, made once when it starts."""
+    """The parts of a server, made once when it starts."""
 
     config: ServeConfig
     models: Models
     workers: Workers
-    bodies: Bodies
+    bodies: BodyReader
+    unsent: Room
     metrics: Metrics
 
-    async def run(self, request: Request, work: Work, n_words: int) -> bytes:
-        """Have work done; drop it when the connection is closed meanwhile."""
-        queued = self.workers.submit(work, n_words, self.config.max_seconds)
-        answer = asyncio.wrap_future(queued)
-        done, _ = await asyncio.wait({answer}, timeout=UNWATCHED)
+    async def run(self, request: Request, steps: AnswerSteps, n_words: int) -> bytes:
+        """Have an answer made, unless it takes too long or the client goes away meanwhile."""
+        limit = self.config.max_seconds
+        answer = asyncio.wrap_future(self.workers.submit(steps, n_words, limit))
+        soon = min(WATCH_AFTER_SECONDS, limit)
+        done, _ = await asyncio.wait({answer}, timeout=soon)
         if not done:
-            await _watch(request, answer)
-        return answer.result()
+            await _watch(request, answer, limit - soon)
+        response = answer.result()
+        hold = request.scope["until_sent"].enter_context(self.unsent.hold())
+        hold(len(response))
+        return response
+
+    def close(self) -> None:
+        """Finish all that was accepted, then end all threads."""
+        self.workers.close()
+        self.bodies.close()
 
 
-async def _watch(request: Request, answer: "asyncio.Future[bytes]") -> None:
-    leaving = asyncio.ensure_future(_until_gone(request))
-    awaited: set[asyncio.Future[Any]] = {answer, leaving}
+async def _watch(request: Request, answer: "asyncio.Future[bytes]", seconds: float) -> None:
+    gone = asyncio.ensure_future(_until_gone(request))
+    awaited: set[asyncio.Future[Any]] = {answer, gone}
     try:
-        await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(awaited, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if not answer.done():
+            answer.cancel()
+            raise Refusal(CLIENT_GONE, "the client has gone") if gone.done() else too_slow()
     finally:
-        leaving.cancel()
-    if not answer.done():
-        answer.cancel()
-        raise Refusal(GONE, "nobody waits for the answer")
+        gone.cancel()
 
 
 async def _until_gone(request: Request) -> None:
@@ -59,17 +71,20 @@ async def _until_gone(request: Request) -> None:
 def make_service(config: ServeConfig, models: Models, routes: tuple[str, ...]) -> Service:
     """Put the parts together and start the threads."""
     n_threads = config.workers or os.cpu_count() or 1
+    metrics = Metrics(routes)
+    full = Refusal(503, "too many clients are slow to read large answers", None, retry_after())
     return Service(
         config,
         models,
-        Workers(n_threads, config.max_queue),
-        Bodies(config.max_bytes, config.max_seconds),
-        Metrics(routes),
+        Workers(n_threads, config.max_queue, metrics),
+        BodyReader(config.max_bytes, config.max_seconds),
+        Room(UNSENT_BYTES, full),
+        metrics,
     )
 
 
 def service_of(request: Request) -> Service:
-    """Find the service behind a request."""
+    """Return the service behind a request."""
     service = request.app.state.service
     assert isinstance(service, Service)
     return service

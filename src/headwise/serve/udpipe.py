@@ -2,7 +2,7 @@
 
 A request names what it wants done: `tokenizer`, `tagger`, `parser`. Our parser does the last two at
 once; what was not asked for stays as it came. Lemmas and features are never filled in. Options of
-UDPipe's own models are accepted and mean nothing here, with the exception of `presegmented`.
+UDPipe's own models are accepted and ignored, except `presegmented`.
 """
 
 import re
@@ -15,34 +15,45 @@ from starlette.responses import Response
 
 from headwise.arrays import FloatArray
 from headwise.runtime.parser import Parser
-from headwise.serve.answers import Finish, answer_text
-from headwise.serve.api import JSON, NAME, guess_words, read_treebank, require_type
-from headwise.serve.forms import read_parts, read_query
-from headwise.serve.limits import Refusal, within
-from headwise.serve.queue import Turn, Work
+from headwise.serve.answers import in_steps
+from headwise.serve.api import (
+    REQUEST_NAME,
+    estimate_words,
+    read_treebank,
+    require_few_lines,
+)
+from headwise.serve.queue import AnswerSteps, Progress
+from headwise.serve.requests import (
+    Refusal,
+    read_multipart,
+    read_query,
+    require_media_type,
+    within_limits,
+)
+from headwise.serve.schema import FORM, JSON, MULTIPART, ProcessResponse
 from headwise.serve.service import Service, service_of
+from headwise.settings.choices import Input
+from headwise.settings.serving import ServeConfig
 from headwise.text.segmenter import read_text
 from headwise.treebank.sentence import BLANK, Parse, Sentence, sentence_from_tokens
 
-FORM = "application/x-www-form-urlencoded"
-PARTS = "multipart/form-data"
 ACKNOWLEDGEMENTS = ["https://aclanthology.org/E17-1063"]
 """The paper."""
-INPUTS = ("conllu", "generic_tokenizer", "horizontal", "vertical")
-OUTPUTS = ("conllu", "horizontal", "plaintext", "vertical")
+_INPUTS = ("conllu", "generic_tokenizer", "horizontal", "vertical")
+_OUTPUTS = ("conllu", "horizontal", "plaintext", "vertical")
 _OPTIONS = re.compile(r"[=;]")
 _WHITE = re.compile(r"\s")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-"""What no form may hold, and becomes a white square as in text."""
+"""What a form must not contain; it becomes a white square, as in text."""
 
 
-class Wish(NamedTuple):
-    """What a request wants."""
+class ProcessRequest(NamedTuple):
+    """What a request to `/process` asks for."""
 
     data: str
     model: str | None
     input: str
-    """One of `INPUTS`, or `text` or `lines` where words are to be found."""
+    """One of `_INPUTS`, or `text` or `lines` if words are to be found."""
     output: str
     tag: bool
     parse: bool
@@ -54,82 +65,84 @@ async def process(request: Request) -> Response:
     fields = read_query(request.scope["query_string"])
     if request.method == "POST":
         fields |= await _read_form(request, service)
-    wish = _understand(fields)
-    name = service.models.choose(wish.model)
+    asked = _check(fields, service.config)
+    name = service.models.choose(asked.model)
     parser = service.models.parsers[name]
-    work = _work(wish, name, parser, service)
-    return Response(await service.run(request, work, _guess(wish)), media_type=JSON)
+    sentences = within_limits(_read(asked, parser), service.config)
+    steps = _answer(sentences, asked, name, parser)
+    return Response(await service.run(request, steps, _count_words(asked)), media_type=JSON)
 
 
 async def _read_form(request: Request, service: Service) -> dict[str, str]:
     if request.headers.get("content-length") == "0" and "content-type" not in request.headers:
         return {}
-    kind = require_type(request, FORM, PARTS)
-    body = await service.bodies.read(request)
+    kind = require_media_type(request, FORM, MULTIPART)
     if kind == FORM:
-        return read_query(body)
-    return read_parts(body, request.headers["content-type"])
+        return await service.bodies.read(request, read_query)
+    content_type = request.headers["content-type"]
+    return await service.bodies.read(request, lambda body: read_multipart(body, content_type))
 
 
-def _understand(fields: Mapping[str, str]) -> Wish:
+def _check(fields: Mapping[str, str], limits: ServeConfig) -> ProcessRequest:
     if "data" not in fields:
         raise Refusal(400, "the parameter data is missing", "data=TEXT&tokenizer&tagger&parser")
-    form = _first_word(fields.get("input") or "conllu")
-    output = _first_word(fields.get("output") or "conllu")
+    form = _without_options(fields.get("input") or "conllu")
+    output = _without_options(fields.get("output") or "conllu")
     if "tokenizer" in fields:
         form = "lines" if "presegmented" in fields["tokenizer"] else "text"
-    elif form not in INPUTS:
-        raise Refusal(400, f"input={form[:40]} is unknown", f"one of {', '.join(INPUTS)}")
+    elif form not in _INPUTS:
+        raise Refusal(400, f"input={form[:40]} is unknown", f"one of {', '.join(_INPUTS)}")
     elif form == "generic_tokenizer":
         form = "text"
-    if output not in OUTPUTS:
-        raise Refusal(400, f"output={output[:40]} is unknown", f"one of {', '.join(OUTPUTS)}")
-    # Clients that send parts end lines with CR LF, and mean LF.
+    if output not in _OUTPUTS:
+        raise Refusal(400, f"output={output[:40]} is unknown", f"one of {', '.join(_OUTPUTS)}")
+    # Clients that send multipart/form-data end lines with CR LF and mean LF.
     data = fields["data"].removeprefix("\ufeff").replace("\r\n", "\n")
-    return Wish(data, fields.get("model"), form, output, "tagger" in fields, "parser" in fields)
+    if form in ("conllu", "vertical"):
+        require_few_lines(data, limits)
+    tag, parse = "tagger" in fields, "parser" in fields
+    return ProcessRequest(data, fields.get("model"), form, output, tag, parse)
 
 
-def _first_word(value: str) -> str:
-    return _OPTIONS.split(value)[0]
+def _without_options(value: str) -> str:
+    return _OPTIONS.split(value, 1)[0]
 
 
-def _guess(wish: Wish) -> int:
-    is_lines = wish.input in ("conllu", "vertical")
-    return guess_words(wish.data, wish.data.count("\n") if is_lines else None)
+def _count_words(asked: ProcessRequest) -> int:
+    has_lines = asked.input in ("conllu", "vertical")
+    return estimate_words(asked.data, asked.data.count("\n") if has_lines else None)
 
 
-def _work(wish: Wish, name: str, parser: Parser, service: Service) -> Work:
+def _answer(
+    sentences: Iterable[Sentence], asked: ProcessRequest, name: str, parser: Parser
+) -> AnswerSteps:
     def write(sentence: Sentence, parse: Parse, _: FloatArray) -> bytes:
-        return _write(_filled(sentence, parse, wish), wish.output)
+        return _write(_fill(sentence, parse, asked), asked.output)
 
-    def finish(result: bytes) -> bytes:
-        answer = {
-            "model": name,
-            "acknowledgements": ACKNOWLEDGEMENTS,
-            "result": result.decode("utf-8"),
-        }
-        return msgspec.json.encode(answer)
-
-    sentences = within(_read(wish, parser), service.config)
-    if wish.tag or wish.parse:
-        return answer_text(sentences, parser, write, finish)
-    return _unparsed(sentences, wish.output, finish)
+    if asked.tag or asked.parse:
+        parts = yield from in_steps(sentences, parser, write)
+    else:
+        parts = []
+        for sentence in sentences:
+            parts.append(_write(sentence, asked.output))
+            yield Progress()
+    result = b"".join(parts).decode("utf-8")
+    return msgspec.json.encode(ProcessResponse(name, ACKNOWLEDGEMENTS, result))
 
 
-def _read(wish: Wish, parser: Parser) -> Iterator[Sentence]:
-    if wish.input == "conllu":
-        return read_treebank(wish.data)
-    if wish.input == "vertical":
-        return _read_vertical(wish.data)
-    if wish.input == "horizontal":
-        return read_text(wish.data, "tokens", None, NAME)
-    return read_text(
-        wish.data, "lines" if wish.input == "lines" else "text", parser.segmenter, NAME
-    )
+def _read(asked: ProcessRequest, parser: Parser) -> Iterator[Sentence]:
+    if asked.input == "conllu":
+        return read_treebank(asked.data)
+    if asked.input == "vertical":
+        return _read_vertical(asked.data)
+    if asked.input == "horizontal":
+        return read_text(asked.data, "tokens", None, REQUEST_NAME)
+    form: Input = "lines" if asked.input == "lines" else "text"
+    return read_text(asked.data, form, parser.segmenter, REQUEST_NAME)
 
 
 def _read_vertical(data: str) -> Iterator[Sentence]:
-    """Read a word a line, what follows a tab left out; a blank line ends a sentence."""
+    """Read one word per line, up to the first tab; a blank line ends a sentence."""
     forms: list[str] = []
     n_sentences = 0
     for line in [*data.split("\n"), ""]:
@@ -143,21 +156,12 @@ def _read_vertical(data: str) -> Iterator[Sentence]:
             forms = []
 
 
-def _unparsed(sentences: Iterable[Sentence], output: str, finish: Finish) -> Work:
-    """Convert only: neither tags nor trees were asked for."""
-    parts = []
-    for sentence in sentences:
-        parts.append(_write(sentence, output))
-        yield Turn(0, 0, 0)
-    return finish(b"".join(parts))
-
-
-def _filled(sentence: Sentence, parse: Parse, wish: Wish) -> Sentence:
+def _fill(sentence: Sentence, parse: Parse, asked: ProcessRequest) -> Sentence:
     """Fill in what was asked for."""
-    if not wish.tag:
+    if not asked.tag:
         parse = Parse(parse.heads, parse.labels, parse.head_log_probs, parse.how)
     full = sentence.with_parse(parse)
-    if wish.parse:
+    if asked.parse:
         return full
     pairs = zip(sentence.words, full.words, strict=True)
     return full.with_words([new._replace(head=old.head, deprel=old.deprel) for old, new in pairs])
@@ -170,7 +174,7 @@ def _write(sentence: Sentence, output: str) -> bytes:
         return b""
     if output == "plaintext":
         return f"{sentence.text}\n".encode()
-    # Words are told apart by spaces, so one inside a word becomes a no-break space.
+    # Spaces separate words, so a space inside a word becomes a no-break space.
     forms = [_WHITE.sub("\u00a0", word.form) for word in sentence.words]
     text = " ".join(forms) + "\n" if output == "horizontal" else "\n".join(forms) + "\n\n"
     return text.encode("utf-8")

@@ -1,4 +1,4 @@
-"""Where a server listens, and how much it takes on."""
+"""Settings of the server: where it listens, who may use it, and its limits."""
 
 from typing import Annotated
 
@@ -9,13 +9,13 @@ from headwise.settings.choices import Count
 
 
 class ServeConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Where a server listens, and how much it takes on."""
+    """Where a server listens, who may use it, and its limits."""
 
     host: str = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65_535)] = 8080
-    """0 for any that is free."""
+    """0 for any free port."""
     workers: Annotated[int, Meta(ge=0, le=256)] = 0
-    """Threads that parse; 0 for one a core."""
+    """Threads that parse; 0 for one per core."""
     max_bytes: Annotated[int, Meta(ge=1, le=2**30)] = 4 * 2**20
     """Of a request's body."""
     max_sentences: Count = 1_000
@@ -25,11 +25,13 @@ class ServeConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     max_token: Count = 1_000
     """Characters of a word."""
     max_seconds: Annotated[float, Meta(gt=0.0, le=3_600.0)] = 30.0
-    """For a request to arrive, and again for its answer to be made."""
+    """For a request to arrive, again to make its answer, and again to read that."""
     max_queue: Annotated[int, Meta(ge=1, le=10**9)] = 20_000
-    """Words that are accepted and not parsed yet; what comes on top is told to come back."""
+    """Words that may wait to be parsed; requests beyond that get 429."""
     max_connections: Count = 1_000
     token: str = ""
-    """What requests must bring as `Authorization: Bearer TOKEN`; empty for nothing."""
+    """Requests need `Authorization: Bearer TOKEN`; if empty, they need none."""
     cors: tuple[str, ...] = ()
-    """Origins whose pages may ask."""
+    """Origins whose pages may use the server; `*` for all."""
+    allowed_host: tuple[str, ...] = ()
+    """Names that may be in `Host`, besides addresses and localhost; `*` for all."""

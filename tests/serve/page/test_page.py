@@ -151,7 +151,7 @@ def test_too_long_a_text_is_refused_in_words(open_page: PageMaker) -> None:
     page.get_by_label("Text or CoNLL-U").fill("words " * (MAX_BYTES // 6 + 1))
     page.get_by_role("button", name="Parse", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("50,000 bytes")
-    expect(page.get_by_role("alert")).to_contain_text("in parts")
+    expect(page.get_by_role("alert")).to_contain_text("several requests")
 
 
 def test_nothing_to_parse(page: Page) -> None:

@@ -1,35 +1,30 @@
 """What no honest client sends, byte by byte."""
 
+import json
+import logging
 import socket
 from collections.abc import Iterator
 
 import httpx
 import pytest
 
-from headwise.serve import wire
 from headwise.serve.models import Models
+from headwise.serve.server import MAX_PIPELINED, LogLimit
 from headwise.settings.serving import ServeConfig
-from tests.serve.made_servers import serving
+from tests.serve.made_servers import connect, serving, wait_until
 
-POST = b"POST /parse HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+POST = b"POST /parse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+HEALTH = b"GET /health HTTP/1.1\r\nHost: localhost\r\n"
+CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
 GOOD = b'{"text": "Hi."}'
 
 
 @pytest.fixture(scope="module")
 def hasty(models: Models) -> Iterator[httpx.Client]:
-    """Ask a server that waits for nobody."""
-    patch = pytest.MonkeyPatch()
-    patch.setattr(wire, "MAX_HEAD_SECONDS", 0.8)
-    config = ServeConfig(max_seconds=0.8, max_bytes=1_000, max_connections=20)
+    """Ask a server with very short time limits."""
+    config = ServeConfig(max_seconds=0.8, max_bytes=100_000, max_connections=20)
     with serving(config, models) as client:
         yield client
-    patch.undo()
-
-
-def connect(client: httpx.Client) -> socket.socket:
-    port = client.base_url.port
-    assert port
-    return socket.create_connection((client.base_url.host, port), timeout=10)
 
 
 def read_all(sock: socket.socket) -> bytes:
@@ -64,9 +59,9 @@ def status(answer: bytes) -> int:
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 50,
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
         b"GET / HTTP/9.9\r\n\r\n",
-        b"GET /\x00 HTTP/1.1\r\nHost: x\r\n\r\n",
-        b"GET / HTTP/1.1\r\nHost: x\r\nA\x00B: c\r\n\r\n",
-        b"GET / HTTP/1.1\r\nHost: x\r\nA : c\r\n\r\n",
+        b"GET /\x00 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nA\x00B: c\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nA : c\r\n\r\n",
         POST + b"Content-Length: -1\r\n\r\n",
         POST + b"Content-Length: abc\r\n\r\n",
         POST + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef",
@@ -80,16 +75,15 @@ def test_what_is_no_http_gets_400(hasty: httpx.Client, sent: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "sent", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow", b"\r\n\r\n"]
+    "sent", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow", b"\r\n\r\n"]
 )
 def test_a_slow_head_ends_the_connection(hasty: httpx.Client, sent: bytes) -> None:
     assert status(say(hasty, sent)) == 408
 
 
 def test_a_slow_second_head_ends_the_connection(hasty: httpx.Client) -> None:
-    first = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
     with connect(hasty) as sock:
-        sock.sendall(first)
+        sock.sendall(HEALTH + b"\r\n")
         assert status(sock.recv(10_000)) == 200
         sock.sendall(b"GET /hea")
         assert status(read_all(sock)) == 408
@@ -113,12 +107,16 @@ def test_a_body_that_breaks_off_is_noticed(hasty: httpx.Client) -> None:
 )
 def test_endless_heads_are_cut(hasty: httpx.Client, line: bytes) -> None:
     parts = [line.replace(b"%d", str(i).encode()) for i in range(400)]
-    answer = say(hasty, b"GET / HTTP/1.1\r\nHost: x\r\n", *parts)
+    answer = say(hasty, b"GET / HTTP/1.1\r\nHost: localhost\r\n", *parts)
     assert not answer or status(answer) in (400, 431)
 
 
 @pytest.mark.parametrize(
-    "head", [b"GET / HTTP/1.1\r\nHost: x\r\nX: %s\r\n\r\n", b"GET /?%s HTTP/1.1\r\nHost: x\r\n\r\n"]
+    "head",
+    [
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nX: %s\r\n\r\n",
+        b"GET /?%s HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    ],
 )
 def test_large_heads_that_end_are_refused_too(hasty: httpx.Client, head: bytes) -> None:
     assert status(say(hasty, head % (b"a" * 70_000))) == 431
@@ -129,10 +127,69 @@ def test_endless_paths_are_cut(hasty: httpx.Client) -> None:
     assert not answer or status(answer) in (400, 431)
 
 
-def test_chunks_without_end_are_cut(hasty: httpx.Client) -> None:
-    chunk = b"100\r\n" + b" " * 256 + b"\r\n"
-    answer = say(hasty, POST + b"Transfer-Encoding: chunked\r\n\r\n", *[chunk] * 40)
-    assert not answer or status(answer) == 413
+@pytest.mark.parametrize(
+    ("part", "statuses"),
+    [
+        (b"8000\r\n" + b" " * 0x8000 + b"\r\n", {413}),
+        (b"1;a=" + b"b" * 100_000, {431}),
+        (b"0\r\n" + b"Trailer: b\r\n" * 3_000, {431}),
+        (b"0\r\nTrailer: " + b"b" * 100_000, {431}),
+    ],
+)
+def test_chunks_extensions_and_trailers_without_end_are_cut(
+    hasty: httpx.Client, part: bytes, statuses: set[int]
+) -> None:
+    answer = say(hasty, CHUNKED, *[part] * 40)
+    assert not answer or status(answer) in statuses
+
+
+def test_a_head_split_inside_its_blank_line_does_not_count_the_body(hasty: httpx.Client) -> None:
+    body = json.dumps({"text": "Hi." + " " * 80_000}).encode()
+    head = POST + b"Connection: close\r\nContent-Length: %d\r\n\r" % len(body)
+    with connect(hasty) as sock:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.sendall(head)
+        wait_until(lambda: hasty.get("/health").status_code == 200)
+        sock.sendall(b"\n" + body)
+        assert status(read_all(sock)) == 200
+
+
+def test_requests_far_ahead_of_their_answers_end_the_connection(hasty: httpx.Client) -> None:
+    answer = say(hasty, (HEALTH + b"\r\n") * 1_000)
+    assert answer.count(b"HTTP/1.1 200") <= MAX_PIPELINED + 1
+    assert b"HTTP/1.1 429" in answer
+
+
+def test_two_hosts_are_refused(hasty: httpx.Client) -> None:
+    answer = say(hasty, HEALTH + b"Host: localhost\r\nConnection: close\r\n\r\n")
+    assert status(answer) == 421
+
+
+def test_a_client_that_does_not_read_is_cut_off(models: Models) -> None:
+    data = "# " + "x" * 7_000_000 + "\n1\tKids" + "\t_" * 8 + "\n\n"
+    with serving(ServeConfig(max_bytes=2**23, max_seconds=1.5), models) as client:
+        request = httpx.Request("POST", "http://localhost/process", files={"data": data.encode()})
+        body = request.read()
+        kind = request.headers["content-type"].encode()
+        with socket.socket() as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+            sock.connect((client.base_url.host, client.base_url.port))
+            head = b"POST /process HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + kind
+            sock.sendall(head + b"\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+            wait_until(lambda: 'path="/process",status="200"' in client.get("/metrics").text)
+            sock.settimeout(10)
+            assert len(read_all(sock)) < 7_000_000
+
+
+def test_a_warning_is_logged_once_in_a_while() -> None:
+    limit = LogLimit(interval=60)
+    warning, error = (
+        logging.LogRecord("x", level, "", 0, "Invalid HTTP request received.", (), None)
+        for level in (logging.WARNING, logging.ERROR)
+    )
+    assert [limit.filter(warning) for _ in range(3)] == [True, False, False]
+    assert limit.filter(error)
+    assert LogLimit(interval=0).filter(warning)
 
 
 def test_a_body_declared_far_too_large_is_not_waited_for(hasty: httpx.Client) -> None:
@@ -140,7 +197,7 @@ def test_a_body_declared_far_too_large_is_not_waited_for(hasty: httpx.Client) ->
 
 
 def test_chunks_and_expectations_are_honoured(hasty: httpx.Client) -> None:
-    chunked = POST + b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+    chunked = CHUNKED.replace(b"\r\n", b"\r\nConnection: close\r\n", 1)
     sent = b"".join(b"1\r\n%c\r\n" % byte for byte in GOOD) + b"0\r\n\r\n"
     assert status(say(hasty, chunked, sent)) == 200
     with connect(hasty) as sock:
@@ -153,14 +210,14 @@ def test_chunks_and_expectations_are_honoured(hasty: httpx.Client) -> None:
 
 def test_requests_in_a_row_are_answered_in_order(hasty: httpx.Client) -> None:
     one = POST + b"Content-Length: 15\r\n\r\n" + GOOD
-    last = b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    last = HEALTH + b"Connection: close\r\n\r\n"
     answer = say(hasty, one * 3 + last)
     assert answer.count(b"HTTP/1.1 200") == 4
     assert answer.endswith(b'"jobs":0}')
 
 
 def test_an_upgrade_is_not_made(hasty: httpx.Client) -> None:
-    head = b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+    head = HEALTH + b"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
     with connect(hasty) as sock:
         sock.sendall(head)
         assert status(sock.recv(1_000)) in (200, 400)
@@ -168,7 +225,7 @@ def test_an_upgrade_is_not_made(hasty: httpx.Client) -> None:
 
 def test_too_many_connections_get_503(hasty: httpx.Client) -> None:
     held = [connect(hasty) for _ in range(25)]
-    answer = say(hasty, b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    answer = say(hasty, HEALTH + b"Connection: close\r\n\r\n")
     assert status(answer) == 503
     for sock in held:
         assert status(read_all(sock)) == 408

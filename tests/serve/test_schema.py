@@ -1,7 +1,6 @@
 """The description against the code, and the code against requests made from the description."""
 
 import httpx
-import msgspec
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
@@ -15,11 +14,10 @@ from schemathesis.specs.openapi.checks import (
     unsupported_method,
 )
 
-from headwise.render.svg import DrawnTree
-from headwise.serve.api import ParseRequest, description
 from headwise.serve.app import ROUTES
-from headwise.treebank.records import EmptyRecord, SentenceRecord, TokenRecord, WordRecord
+from headwise.serve.schema import describe_api
 from headwise.version import VERSION
+from tests.serve.made_servers import url_of
 
 CHECKS = [
     not_a_server_error,
@@ -32,35 +30,17 @@ CHECKS = [
 
 def test_every_route_is_described() -> None:
     described = {
-        (path, method.upper()) for path, ways in description()["paths"].items() for method in ways
+        (path, method.upper())
+        for path, operations in describe_api()["paths"].items()
+        for method in operations
     }
     assert described == {(path, method) for path, _, methods in ROUTES for method in methods}
-    assert description()["info"]["version"] == VERSION
-
-
-@pytest.mark.parametrize(
-    ("name", "struct", "more"),
-    [
-        ("ParseRequest", ParseRequest, set()),
-        ("Sentence", SentenceRecord, {"greedy", "distribution", "picture", "greedy_picture"}),
-        ("Word", WordRecord, set()),
-        ("Token", TokenRecord, set()),
-        ("EmptyNode", EmptyRecord, set()),
-        ("Picture", DrawnTree, set()),
-    ],
-)
-def test_every_field_is_described(name: str, struct: type[msgspec.Struct], more: set[str]) -> None:
-    schema = description()["components"]["schemas"][name]
-    assert set(schema["properties"]) == set(struct.__struct_fields__) | more
-    fields = msgspec.structs.fields(struct)
-    if name != "ParseRequest":
-        always = {field.name for field in fields if field.required}
-        assert always <= set(schema["required"])
+    assert describe_api()["info"]["version"] == VERSION
 
 
 @pytest.fixture(scope="module")
 def api(client: httpx.Client) -> BaseSchema:
-    return schemathesis.openapi.from_url(f"{str(client.base_url).rstrip('/')}/openapi.json")
+    return schemathesis.openapi.from_url(url_of(client, "/openapi.json"))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,296 @@
+"""Read and check what a request brings: type, size, JSON or form, number and length of sentences.
+
+Everything that comes from outside passes here before it costs much. A `Refusal` becomes a response
+with its status; nothing is cut short silently. Bodies of more than `SMALL_BYTES` are decoded in a
+thread, since that can take a second, and the event loop has other connections to serve.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+from urllib.parse import parse_qsl
+
+import msgspec
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+from starlette.requests import ClientDisconnect, Request
+
+from headwise.settings.serving import ServeConfig
+from headwise.treebank.sentence import Sentence
+
+SMALL_BYTES = 65_536
+"""A body or a response up to this size is always held; the room for larger ones is bounded."""
+LARGE_BODIES = 8
+"""So many bodies of the largest size may be in memory; what would exceed that gets 429."""
+OVERSIZE = 4
+"""A body up to so many times too large is read to its end, so that its sender gets the 413."""
+CLOSE = {"connection": "close"}
+MAX_FIELDS = 32
+MAX_PART_HEADERS = 8
+MAX_PART_HEADER_BYTES = 2_048
+MAX_CONTENT_TYPE = 1_000
+_FORM_HINT = "send UTF-8, and parts with Content-Disposition: form-data; name=..."
+_JSON_EXAMPLE = '{"text": "Kids love candy."}'
+_FIELDS_HINT = (
+    "format: json or conllu; decoder: greedy, mst or eisner; /openapi.json lists all fields"
+)
+_SURROGATE_HINT = r"a lone surrogate such as \ud83d is not a character"
+Decoded = TypeVar("Decoded")
+
+
+class Refusal(Exception):  # noqa: N818 - it is an answer, not a fault
+    """A request that gets an error as its response, and what the client can do about it."""
+
+    def __init__(
+        self,
+        status: int,
+        what: str,
+        hint: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """Keep what the response is made of."""
+        super().__init__(what)
+        self.status = status
+        self.what = what
+        self.hint = hint
+        self.headers = dict(headers or {})
+
+
+def retry_after(seconds: int = 1) -> dict[str, str]:
+    """Make the header that tells a client when to try again."""
+    return {"retry-after": str(seconds)}
+
+
+class Room:
+    """A number of bytes that large bodies, or large responses, may take together."""
+
+    def __init__(self, n_bytes: int, refusal: Refusal) -> None:
+        """Start with all of it free; `refusal` is raised when it is used up."""
+        self._n_free = n_bytes
+        self._refusal = refusal
+
+    @contextmanager
+    def hold(self) -> Iterator[Callable[[int], None]]:
+        """Give a function that takes bytes; they are free again when the block ends.
+
+        The first `SMALL_BYTES` are not counted, so that large requests never crowd out small ones.
+        """
+        n_total = n_held = 0
+
+        def take(n_bytes: int) -> None:
+            nonlocal n_total, n_held
+            n_total += n_bytes
+            n_more = max(0, n_total - SMALL_BYTES) - n_held
+            if n_more > self._n_free:
+                raise self._refusal
+            self._n_free -= n_more
+            n_held += n_more
+
+        try:
+            yield take
+        finally:
+            self._n_free += n_held
+
+
+class BodyReader:
+    """Reads and decodes the bodies of requests within the limits of the server."""
+
+    def __init__(self, max_bytes: int, max_seconds: float) -> None:
+        """Start the thread that decodes large bodies."""
+        self._max_bytes = max_bytes
+        self._max_seconds = max_seconds
+        full = Refusal(429, "too many large requests at a time", None, retry_after() | CLOSE)
+        self._room = Room(LARGE_BODIES * max_bytes, full)
+        self._decoder = ThreadPoolExecutor(1, thread_name_prefix="headwise-decode")
+
+    async def read(self, request: Request, decode: Callable[[bytes], Decoded]) -> Decoded:
+        """Read a body and decode it; refuse one that is too large, too slow or compressed."""
+        if request.headers.get("content-encoding", "identity") != "identity":
+            raise Refusal(415, "the body is compressed", "send it without Content-Encoding", CLOSE)
+        declared = request.headers.get("content-length", "0")
+        if not declared.isascii() or not declared.isdigit() or len(declared) > 18:
+            raise Refusal(400, "Content-Length is not a number", None, CLOSE)
+        if int(declared) > OVERSIZE * self._max_bytes:
+            raise self._too_large(CLOSE)
+        with self._room.hold() as take:
+            try:
+                async with asyncio.timeout(self._max_seconds):
+                    body = await self._collect(request, take)
+            except TimeoutError:
+                what = f"the request took longer than {self._max_seconds:g} s to arrive"
+                raise Refusal(408, what, None, CLOSE) from None
+            except ClientDisconnect:
+                raise Refusal(400, "the request ended before its body", None, CLOSE) from None
+            if len(body) <= SMALL_BYTES:
+                return decode(body)
+            return await asyncio.get_running_loop().run_in_executor(self._decoder, decode, body)
+
+    def close(self) -> None:
+        """End the thread."""
+        self._decoder.shutdown()
+
+    async def _collect(self, request: Request, take: Callable[[int], None]) -> bytes:
+        body = bytearray()
+        n_bytes = 0
+        async for part in request.stream():
+            n_bytes += len(part)
+            if n_bytes > OVERSIZE * self._max_bytes:
+                raise self._too_large(CLOSE)
+            if n_bytes <= self._max_bytes:
+                take(len(part))
+                body += part
+        if n_bytes > self._max_bytes:
+            raise self._too_large()
+        return bytes(body)
+
+    def _too_large(self, headers: Mapping[str, str] | None = None) -> Refusal:
+        what = f"the body has more than {self._max_bytes:,} bytes"
+        return Refusal(413, what, "send it in several requests", headers)
+
+
+def require_media_type(request: Request, *allowed: str) -> str:
+    """Return the media type of a body, which must be one of `allowed`, in UTF-8."""
+    header = request.headers.get("content-type", "")
+    if len(header) > MAX_CONTENT_TYPE:
+        raise Refusal(415, f"Content-Type has more than {MAX_CONTENT_TYPE:,} characters")
+    kind, _, rest = header.partition(";")
+    kind = kind.strip().lower()
+    if kind not in allowed:
+        raise Refusal(
+            415,
+            f"Content-Type is {kind[:60]!r}" if kind else "there is no Content-Type",
+            f"send {' or '.join(allowed)}",
+        )
+    for parameter in rest.lower().replace('"', "").split(";"):
+        name, _, value = parameter.strip().partition("=")
+        if name == "charset" and value not in ("utf-8", "utf8", "us-ascii"):
+            raise Refusal(415, f"the charset is {value[:40]!r}", "send UTF-8")
+    return kind
+
+
+def read_json(body: bytes, kind: type[Decoded]) -> Decoded:
+    """Decode a JSON body as a struct."""
+    if not body:
+        raise Refusal(400, "the body is empty", _JSON_EXAMPLE)
+    try:
+        body.decode("utf-8")
+        return msgspec.json.decode(body, type=kind)
+    except UnicodeDecodeError as error:
+        what = f"byte {error.start + 1} of the body is not UTF-8"
+        raise Refusal(400, what, "send UTF-8") from None
+    except msgspec.ValidationError as error:
+        raise Refusal(400, f"the body is not a valid request: {error}", _FIELDS_HINT) from None
+    except (msgspec.MsgspecError, RecursionError) as error:
+        hint = _SURROGATE_HINT if b"\\ud" in body.lower() else _JSON_EXAMPLE
+        raise Refusal(400, f"the body is not JSON: {error}", hint) from None
+
+
+def read_query(text: bytes | str) -> dict[str, str]:
+    """Read `name=value&name=value`; a name without a value is empty, the last of a name wins."""
+    try:
+        decoded = text if isinstance(text, str) else text.decode("utf-8")
+        pairs = parse_qsl(
+            decoded, keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS
+        )
+    except ValueError as error:
+        raise Refusal(400, f"the form cannot be read: {error}", "encode it as UTF-8") from None
+    return dict(pairs)
+
+
+def read_multipart(body: bytes, content_type: str) -> dict[str, str]:
+    """Read `multipart/form-data`; a file is a field like any other, and is held in memory."""
+    _, parameters = parse_options_header(content_type)
+    form = _Form()
+    callbacks = {
+        "on_part_begin": form.begin_part,
+        "on_header_field": form.add_header_name,
+        "on_header_value": form.add_header_value,
+        "on_header_end": form.end_header,
+        "on_part_data": form.add_data,
+        "on_part_end": form.end_part,
+        "on_end": form.end,
+    }
+    try:
+        parser = MultipartParser(
+            parameters.get(b"boundary", b""),
+            callbacks,  # type: ignore[arg-type]
+            max_header_count=MAX_PART_HEADERS,
+            max_header_size=MAX_PART_HEADER_BYTES,
+        )
+        parser.write(body)
+    except FormParserError as error:
+        raise Refusal(400, f"the form cannot be read: {error}", _FORM_HINT) from None
+    if not form.is_complete:
+        raise Refusal(400, "the form does not end with its boundary", _FORM_HINT)
+    return form.fields
+
+
+class _Form:
+    """Collects the fields of a form as the parser finds its parts."""
+
+    def __init__(self) -> None:
+        self.fields: dict[str, str] = {}
+        self.is_complete = False
+        self._n_parts = 0
+        self._header = (bytearray(), bytearray())
+        self._headers: dict[bytes, bytes] = {}
+        self._data = bytearray()
+
+    def begin_part(self) -> None:
+        self._n_parts += 1
+        if self._n_parts > MAX_FIELDS:
+            raise Refusal(400, f"the form has more than {MAX_FIELDS} fields", _FORM_HINT)
+        self._headers, self._data = {}, bytearray()
+
+    def add_header_name(self, data: bytes, start: int, end: int) -> None:
+        self._header[0].extend(data[start:end])
+
+    def add_header_value(self, data: bytes, start: int, end: int) -> None:
+        self._header[1].extend(data[start:end])
+
+    def end_header(self) -> None:
+        name, value = self._header
+        self._headers[bytes(name).lower()] = bytes(value)
+        self._header = (bytearray(), bytearray())
+
+    def add_data(self, data: bytes, start: int, end: int) -> None:
+        self._data += data[start:end]
+
+    def end_part(self) -> None:
+        disposition = self._headers.get(b"content-disposition", b"")
+        _, parameters = parse_options_header(disposition)
+        name = parameters.get(b"name", b"").decode("utf-8", "replace")
+        if not name:
+            raise Refusal(400, "a part of the form has no name", _FORM_HINT)
+        encoding = self._headers.get(b"content-transfer-encoding", b"binary").strip().lower()
+        if encoding not in (b"7bit", b"8bit", b"binary"):
+            what = f"the field {name[:40]!r} has a transfer encoding"
+            raise Refusal(400, what, "send it without Content-Transfer-Encoding")
+        try:
+            self.fields[name] = self._data.decode("utf-8")
+        except UnicodeDecodeError:
+            raise Refusal(400, f"the field {name[:40]!r} is not UTF-8", _FORM_HINT) from None
+
+    def end(self) -> None:
+        self.is_complete = True
+
+
+def within_limits(sentences: Iterable[Sentence], limits: ServeConfig) -> Iterator[Sentence]:
+    """Pass sentences on, up to the limits on their number, their length and that of their words."""
+    n_words = 0
+    for n_sentences, sentence in enumerate(sentences, 1):
+        n_words += len(sentence)
+        require_at_most(n_sentences, limits.max_sentences, "sentences in a request")
+        require_at_most(n_words, limits.max_words, "words in a request")
+        require_at_most(len(sentence), limits.max_sentence_words, "words in a sentence")
+        longest = max((len(word.form) for word in sentence.words), default=0)
+        require_at_most(longest, limits.max_token, "characters in a word")
+        yield sentence
+
+
+def require_at_most(count: int, limit: int, what: str) -> None:
+    """Refuse a request that has more of something than the server allows."""
+    if count > limit:
+        raise Refusal(413, f"more than {limit:,} {what}", "send it in several requests")

@@ -1,0 +1,153 @@
+import asyncio
+import contextlib
+import time
+
+import httpx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from starlette.requests import Request
+
+from headwise import Sentence, sentence_from_words
+from headwise.serve.requests import (
+    SMALL_BYTES,
+    BodyReader,
+    Refusal,
+    Room,
+    read_multipart,
+    read_query,
+    require_media_type,
+    within_limits,
+)
+from headwise.settings.serving import ServeConfig
+
+LIMITS = ServeConfig(max_sentences=3, max_words=6, max_sentence_words=4, max_token=5)
+KIND = 'multipart/form-data; boundary="x y"'
+NAMES = st.text("abcdefgh", min_size=1, max_size=8)
+VALUES = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
+PART = b'--x y\r\nContent-Disposition: form-data; name="a"\r\n'
+
+
+def sentence(*forms: str) -> Sentence:
+    return sentence_from_words([(form,) for form in forms], ["form"])
+
+
+def test_sentences_within_the_limits_pass_unchanged() -> None:
+    sentences = [sentence("a", "b", "c", "d"), sentence(), sentence("abcde", "f")]
+    assert list(within_limits(sentences, LIMITS)) == sentences
+
+
+@pytest.mark.parametrize(
+    ("sentences", "what"),
+    [
+        ([sentence()] * 4, "more than 3 sentences"),
+        ([sentence("a", "b", "c")] * 3, "more than 6 words in a request"),
+        ([sentence(*"abcde")], "more than 4 words in a sentence"),
+        ([sentence("abcdef")], "more than 5 characters"),
+    ],
+)
+def test_too_many_or_too_long_sentences_are_refused(sentences: list[Sentence], what: str) -> None:
+    with pytest.raises(Refusal, match=what) as refusal:
+        list(within_limits(sentences, LIMITS))
+    assert refusal.value.status == 413
+    assert refusal.value.hint
+
+
+@pytest.mark.parametrize("length", [b"abc", b"-1", b"\xb2", b"1" * 30])
+def test_content_length_must_be_a_number(length: bytes) -> None:
+    request = Request({"type": "http", "headers": [(b"content-length", length)]})
+    reader = BodyReader(1_000, 1)
+    with pytest.raises(Refusal, match="not a number"):
+        asyncio.run(reader.read(request, bytes))
+    reader.close()
+
+
+def test_large_bodies_share_a_room_and_small_ones_always_fit() -> None:
+    room = Room(1_000, Refusal(429, "full"))
+    with room.hold() as large, room.hold() as other, room.hold() as small:
+        large(SMALL_BYTES)
+        large(600)
+        other(SMALL_BYTES + 400)
+        small(SMALL_BYTES)
+        with pytest.raises(Refusal, match="full"):
+            other(1)
+    with room.hold() as large:
+        large(SMALL_BYTES + 1_000)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.dictionaries(NAMES, VALUES, min_size=1, max_size=10), st.booleans())
+def test_forms_of_a_real_client_are_read(fields: dict[str, str], as_files: bool) -> None:
+    if as_files:
+        sent = {name: ("file.txt", value.encode()) for name, value in fields.items()}
+        request = httpx.Request("POST", "http://x", files=sent)
+        read = read_multipart(request.read(), request.headers["content-type"])
+    else:
+        read = read_query(httpx.Request("POST", "http://x", data=fields).read())
+    assert read == fields
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.one_of(st.binary(max_size=50), st.just(PART), st.just(b"--x y--\r\n"))),
+    st.sampled_from([KIND, "multipart/form-data; boundary=a", "x"]),
+)
+def test_any_bytes_are_read_or_refused(parts: list[bytes], kind: str) -> None:
+    body = b"".join(parts)
+    for read in (lambda: read_multipart(body, kind), lambda: read_query(body)):
+        with contextlib.suppress(Refusal):
+            assert all(isinstance(value, str) for value in read().values())
+
+
+def test_names_without_values() -> None:
+    assert read_query("tokenizer&data=a+b%C3%A9&parser=") == {
+        "tokenizer": "", "data": "a bé", "parser": "",
+    }  # fmt: skip
+    assert read_query("data=Děti".encode()) == {"data": "Děti"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"--x y\r\n",
+        PART + b"\r\nb",
+        b"--x y\r\nContent-Disposition: form-data\r\n\r\nb\r\n--x y--\r\n",
+        PART + b"--x y--\r\n",
+        PART + b"\r\n\xff\r\n--x y--\r\n",
+        PART + b"Content-Transfer-Encoding: base64\r\n\r\nYQ==\r\n--x y--\r\n",
+        (PART + b"\r\nb\r\n") * 100 + b"--x y--\r\n",
+        PART + b"A: b\r\n" * 100 + b"\r\nb\r\n--x y--\r\n",
+    ],
+)
+def test_broken_multipart_forms_are_refused(body: bytes) -> None:
+    with pytest.raises(Refusal) as refusal:
+        read_multipart(body, KIND)
+    assert refusal.value.status == 400
+
+
+@pytest.mark.parametrize(
+    "kind", ["multipart/form-data", "multipart/form-data; boundary*=utf-8''x; boundary*0=x"]
+)
+def test_a_form_without_a_boundary_is_refused(kind: str) -> None:
+    with pytest.raises(Refusal) as refusal:
+        read_multipart(b"--x\r\n", kind)
+    assert refusal.value.status == 400
+
+
+def test_broken_queries_are_refused() -> None:
+    for query in (b"data=%ff", b"data=\xff", b"a&" * 100):
+        with pytest.raises(Refusal, match="form"):
+            read_query(query)
+
+
+def test_part_headers_take_linear_time() -> None:
+    """A quote and many semicolons took 32 s for 200 KB."""
+    header = b'Content-Disposition: form-data; name="' + b";" * 200_000
+    started = time.perf_counter()
+    with pytest.raises(Refusal, match="eader"):
+        read_multipart(b"--x y\r\n" + header + b"\r\n\r\nb\r\n--x y--\r\n", KIND)
+    request = Request({"type": "http", "headers": [(b"content-type", b'a/b; c="' + b";" * 60_000)]})
+    with pytest.raises(Refusal, match="more than 1,000 characters"):
+        require_media_type(request, "a/b")
+    assert time.perf_counter() - started < 1
