@@ -20,7 +20,6 @@ from torch import Tensor, nn
 
 from headwise.errors import HeadwiseError
 from headwise.files import make_folder, whole_file
-from headwise.learn.data.sources import sources_of
 from headwise.learn.data.treebanks import load_data
 from headwise.learn.distil.teach import with_lessons
 from headwise.learn.export.encoder import export_encoder
@@ -45,7 +44,6 @@ from headwise.network.kernels.launch import prepare
 from headwise.network.network import Network
 from headwise.settings.recipe import Recipe
 from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS
-from headwise.treebank.conllu import read_sentences
 
 Report = StartReport | StepReport | EpochReport | SegmentReport | CalibrationReport
 MakePlan = Callable[[Run], PhasePlan]
@@ -104,13 +102,8 @@ def _train_segmenter(state: Run) -> Generator[SegmentReport, None, dict[str, byt
         return {}
     paths = {name: state.folder / name for name in (SEGMENTER_GRAPH, SEGMENTER_SETTINGS)}
     if not (state.progress.segment and all(path.exists() for path in paths.values())):
-        data = recipe.data
-        mains = (sources_of(data.train, "train"), sources_of(data.dev, "dev"))
-        train_set, dev_set = (
-            list(read_sentences(next(iter(paths.values())), data.format)) for paths in mains
-        )
-        seed, device = recipe.train.seed, state.device.where
-        for report in train_segmenter(train_set, dev_set, recipe.segment, seed, device):
+        data, seed, device = state.data, recipe.train.seed, state.device.where
+        for report in train_segmenter(data.main_train, data.main_dev, recipe.segment, seed, device):
             yield report
         for name, data_bytes in export_segmenter(report.best).items():
             with whole_file(paths[name]) as stream:

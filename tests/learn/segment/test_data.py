@@ -1,4 +1,4 @@
-"""The text of a treebank: tokens, characters, labels, and the changes of an epoch."""
+"""The text of a treebank: tokens, labels, the changes of an epoch, and batches."""
 
 from pathlib import Path
 
@@ -7,28 +7,32 @@ import pytest
 
 from headwise import Sentence, read_sentences
 from headwise.learn.segment.data import (
-    Changes,
+    IGNORED,
     GoldSentence,
-    Token,
-    changed_starts,
+    GoldToken,
+    draw_paragraph_starts,
     encode_sentence,
     frequent_characters,
-    gold_labels,
     gold_sentence,
     gold_sentences,
     gold_text,
     has_paragraphs,
+    has_space_everywhere,
     has_spaces_inside,
-    is_spaced_out,
+    hide_characters,
+    make_targets,
     paragraph_starts,
+    segment_batches,
     with_marks_attached,
 )
+from headwise.settings.training import SegmentConfig
+from headwise.text.scan import FIRST_CHARACTER, SENTENCE_END, make_alphabet
 from headwise.text.symbols import to_text
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-DO = Token("do", ("de", "o"), True)
-DONT = Token("don't", ("do", "n't"), False)
-STOP = Token(".", (".",), True)
+DO = GoldToken("do", ("de", "o"), True)
+DONT = GoldToken("don't", ("do", "n't"), False)
+STOP = GoldToken(".", (".",), True)
 
 
 def gold(name: str) -> list[GoldSentence]:
@@ -37,12 +41,11 @@ def gold(name: str) -> list[GoldSentence]:
 
 def test_surface_is_the_text_of_the_treebank(ewt_sentences: list[Sentence]) -> None:
     for sentence in ewt_sentences:
-        (text,) = [line[9:-1] for line in sentence.lines if line.startswith("# text = ")]
-        assert to_text(encode_sentence(gold_sentence(sentence)).codes) == text
+        assert to_text(encode_sentence(gold_sentence(sentence)).codes) == sentence.text
 
 
 @pytest.mark.parametrize("name", ["coptic-20.conllu", "ewt-empty-nodes-6.conllu"])
-def test_all_words_are_there(name: str) -> None:
+def test_no_word_is_lost(name: str) -> None:
     sentences = list(read_sentences(FIXTURES / name))
     for sentence in sentences:
         words = [word for token in gold_sentence(sentence).tokens for word in token.words]
@@ -50,7 +53,7 @@ def test_all_words_are_there(name: str) -> None:
     assert any(len(token.words) > 1 for one in gold(name) for token in one.tokens)
 
 
-def test_paragraphs_are_read_off_comments() -> None:
+def test_comments_start_paragraphs() -> None:
     starts = [one.starts_paragraph for one in gold("ewt-dev-100.conllu")]
     assert starts[0]
     assert 1 < sum(starts) < 100
@@ -58,11 +61,10 @@ def test_paragraphs_are_read_off_comments() -> None:
     assert not has_paragraphs([GoldSentence((STOP,), False)] * 10)
 
 
-def test_characters_carry_what_ends_at_them() -> None:
+def test_characters_are_labelled_with_what_ends_there() -> None:
     encoded = encode_sentence(GoldSentence((DO, DONT, STOP), True))
     assert to_text(encoded.codes) == "do don't."
-    assert encoded.boundary.tolist() == [0, 2, 0, 0, 1, 0, 0, 2, 2]
-    assert encoded.expands.tolist() == [0, 1, 0, 0, 0, 0, 0, 0, 0]
+    assert encoded.labels.tolist() == [0, 2 | 8, 0, 0, 1, 0, 0, 2, 2]
     assert encoded.has_space
 
 
@@ -75,44 +77,74 @@ def test_sentences_are_joined_by_space_break_or_nothing() -> None:
     encoded = [encode_sentence(sentence) for sentence in sentences]
     text = gold_text(encoded, paragraph_starts(encoded, True))
     assert to_text(text.codes) == "do . . don't\u2029do .\u2029"
-    assert np.flatnonzero(text.sentence).tolist() == [3, 11, 16]
+    assert np.flatnonzero(text.labels & SENTENCE_END).tolist() == [3, 11, 16]
     bare = gold_text(encoded, np.array([True, True, True]), np.array([True] * 3))
     assert to_text(bare.codes) == "do \u2029. don't\u2029do \u2029".replace(" \u2029", "\u2029")
     mark = gold_text([encode_sentence(GoldSentence((STOP,), True))], *np.ones((2, 1), np.bool_))
     assert to_text(mark.codes) == ".\u2029"
     without = gold_text(encoded, paragraph_starts(encoded, False))
     assert to_text(without.codes) == "do . . don'tdo .\u2029"
-    labels, words = gold_labels(text, sentences)
-    assert labels[:4].tolist() == [0, 2 | 8, 0, 2 | 4]
-    assert words == {1: ("de", "o"), 14: ("de", "o")}
+    assert text.labels[:4].tolist() == [0, 2 | 8, 0, 2 | 4]
+    targets = make_targets(text).tolist()
+    assert targets[:4] == [[0, -1, -1], [2, 0, 1], [-1, -1, -1], [2, 1, 0]]
+    assert targets[11] == [2, IGNORED, 0]  # the blank line decides that the sentence ends
 
 
-def test_changes_are_drawn() -> None:
+@pytest.mark.parametrize(
+    ("marked", "join", "alone", "least", "most"),
+    [
+        (True, 0, 0, 500, 500),
+        (True, 0.5, 0, 200, 300),
+        (True, 0, 0.5, 600, 1000),
+        (False, 0, 0, 130, 270),
+    ],
+)
+def test_paragraphs_are_drawn(
+    marked: bool, join: float, alone: float, least: int, most: int
+) -> None:
     encoded = [encode_sentence(GoldSentence((DO, STOP), i % 2 == 0)) for i in range(1000)]
-    random = np.random.default_rng(1)
-    same = changed_starts(encoded, True, Changes(0.0, 0.0, 0.0), random)
-    assert same.tolist() == [i % 2 == 0 for i in range(1000)]
-    joined = changed_starts(encoded, True, Changes(0.5, 0.0, 0.0), random)
-    assert 200 < joined.sum() < 300
-    alone = changed_starts(encoded, True, Changes(0.0, 0.5, 0.0), random)
-    assert alone.sum() > 600
-    drawn = changed_starts(encoded, False, Changes(0.0, 0.0, 0.0), random)
-    assert 130 < drawn.sum() < 270
-    assert drawn[0]
+    config = SegmentConfig(join=join, alone=alone)
+    starts = draw_paragraph_starts(encoded, marked, config, np.random.default_rng(1))
+    assert least <= starts.sum() <= most
+    assert starts[0]
 
 
 def test_marks_can_be_attached() -> None:
     forms = ["(", "a", ")", "b", ",", "?!", "c", "..."]
-    spaced = GoldSentence(tuple(Token(form, (form,), True) for form in forms), True)
-    assert is_spaced_out([spaced])
+    spaced = GoldSentence(tuple(GoldToken(form, (form,), True) for form in forms), True)
+    assert has_space_everywhere([spaced])
     attached = with_marks_attached(spaced)
     assert to_text(encode_sentence(attached).codes) == "(a) b,?! c..."
     assert attached.tokens[-1].has_space
-    assert not is_spaced_out([attached])
+    assert not has_space_everywhere([attached])
 
 
 def test_alphabet_and_spaces_inside() -> None:
     encoded = [encode_sentence(GoldSentence((DO, DO, STOP), True))]
     assert frequent_characters(encoded, 2) == [" ", "d", "o"]
     assert not has_spaces_inside([GoldSentence((DO,), True)])
-    assert has_spaces_inside([GoldSentence((Token("a b", ("a b",), True),), True)])
+    assert has_spaces_inside([GoldSentence((GoldToken("a b", ("a b",), True),), True)])
+
+
+def test_batches_hold_every_character_once() -> None:
+    random = np.random.default_rng(1)
+    ids = np.arange(1, 101, dtype=np.int32)
+    targets = np.stack([ids] * 3, axis=1).astype(np.int64)
+    batches = list(segment_batches(ids, targets, 3, 2, 8, random))
+    kept = np.concatenate([batch.targets.reshape(-1, 3) for batch in batches])
+    assert sorted(kept[kept[:, 0] != IGNORED, 0].tolist()) == ids.tolist()
+    for batch in batches:
+        middle = batch.ids[:, 3:-3]
+        assert middle.shape == batch.targets.shape[:2]
+        assert (middle == np.where(batch.targets[..., 0] == IGNORED, 0, middle)).all()
+        assert ((middle == batch.targets[..., 0]) | (middle == 0)).all()
+
+
+def test_hidden_characters_show_their_class() -> None:
+    alphabet = make_alphabet("ab")
+    ids = np.array([0, 3, FIRST_CHARACTER, FIRST_CHARACTER + 1] * 500, np.int32)
+    hidden = hide_characters(ids, alphabet, 0.5, np.random.default_rng(1))
+    is_changed = hidden != ids
+    assert 400 < is_changed.sum() < 600
+    assert (hidden[is_changed] == alphabet.classes[FIRST_CHARACTER]).all()
+    assert not is_changed[ids < FIRST_CHARACTER].any()

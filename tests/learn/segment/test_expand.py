@@ -1,9 +1,9 @@
-"""Expansions are learned as they were seen, and carry over to the like."""
+"""Expansions are learned as seen, and carry over to similar tokens."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.learn.segment.data import GoldSentence, Token
+from headwise.learn.segment.data import GoldSentence, GoldToken
 from headwise.learn.segment.expand import learn_expansions
 
 FIXED = settings(max_examples=200, deadline=None, derandomize=True, database=None)
@@ -12,7 +12,7 @@ PAIRS = st.lists(st.tuples(LETTERS, st.tuples(LETTERS, LETTERS)), min_size=1, ma
 
 
 def sentence(*pairs: tuple[str, tuple[str, ...]]) -> GoldSentence:
-    return GoldSentence(tuple(Token(form, words, True) for form, words in pairs), False)
+    return GoldSentence(tuple(GoldToken(form, words, True) for form, words in pairs), False)
 
 
 def test_most_frequent_expansion_wins_whatever_its_case() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headwise.learn.segment.score import SegmentScores, score_labels
+from headwise.learn.segment.score import SegmentScores, score_segmentation
 from headwise.text.expand import Expansions
 from headwise.text.symbols import to_codes
 
@@ -13,11 +13,11 @@ def test_scores_by_hand() -> None:
     rules = Expansions({"do": ("de", "o")})
     gold = np.array([0, 2, 0, 0, 10, 6, 0], np.uint8)
     words = {4: ("de", "o")}
-    assert score_labels(codes, gold, words, gold, rules) == SegmentScores(100, 100, 100)
+    assert score_segmentation(codes, gold, words, gold, rules) == SegmentScores(100, 100, 100)
     split = np.array([1, 6, 0, 0, 2, 6, 0], np.uint8)
-    scores = score_labels(codes, gold, words, split, rules)
+    scores = score_segmentation(codes, gold, words, split, rules)
     assert scores.tokens == 100
     assert scores.words == pytest.approx(200 * 1 / (4 + 4))
     assert scores.sentences == 0
-    nothing = score_labels(codes, gold, words, gold, Expansions())
+    nothing = score_segmentation(codes, gold, words, gold, Expansions())
     assert nothing.words == pytest.approx(200 * 2 / (4 + 3))

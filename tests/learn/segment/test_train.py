@@ -6,8 +6,7 @@ import torch
 
 from headwise import Sentence
 from headwise.errors import DataError
-from headwise.learn.segment.batches import IGNORED
-from headwise.learn.segment.data import gold_sentences
+from headwise.learn.segment.data import IGNORED, gold_sentences
 from headwise.learn.segment.train import (
     SegmentReport,
     evaluate_segmenter,

@@ -59,6 +59,9 @@ class Data:
     sentences: Sequence[Sentence] = ()
     treebanks: Sequence[str] = ()
     others: Mapping[str, Examples] = field(default_factory=dict)
+    main_train: Sequence[Sentence] = ()
+    main_dev: Sequence[Sentence] = ()
+    """All sentences of the main treebank, also those too long to train on."""
 
     def fingerprint(self) -> str:
         """Tell this data from any other: a checksum of the vocabulary, the ids and the trees."""
@@ -93,9 +96,10 @@ def load_data(
             f"no training sentence has at most {train.max_length} words",
             "--set train.max_length=...",
         )
+    dev_parts = _read_parts(data.dev, data.format, "dev")
     dev = {
         name: examples(treebank, in_treebank(vocab, name), data.punctuation)
-        for name, treebank in _read_parts(data.dev, data.format, "dev").items()
+        for name, treebank in dev_parts.items()
     }
     main, *others = dev
     return Data(
@@ -107,6 +111,8 @@ def load_data(
         kept,
         [name for name, treebank in short.items() for _ in treebank],
         {name: dev[name] for name in others},
+        next(iter(trained.values())),
+        dev_parts[main],
     )
 
 

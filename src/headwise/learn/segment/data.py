@@ -1,41 +1,58 @@
-"""Treebanks as text to learn segmentation from: characters, and what ends at each of them.
+"""The text of a treebank to learn segmentation from: labelled characters, in batches.
 
-The text of a treebank is put together again from its forms and `SpaceAfter=No`; paragraphs begin
-at `# newpar` and `# newdoc`. Each epoch makes it anew with a few changes, so that the network
-learns from fewer cues than a tidy text gives: paragraphs run together, sentences stand alone, or
-lose their last mark. Line ends need no such change: the runtime makes spaces of them. A treebank
-with spaces before all of its marks is shown both ways, as people do not write like that.
+The text is rebuilt from the forms and `SpaceAfter=No`; paragraphs start at `# newpar` and
+`# newdoc`. Each epoch rebuilds it with a few random changes, so that the network does not rely on
+the cues of tidy text: paragraphs are joined, sentences become paragraphs of their own or lose their
+final mark. Line ends need no such change, since the runtime turns them into spaces. A treebank
+with a space before every punctuation mark is shown both ways, as people do not write like that.
+
+Batches are rows of equal length cut from the text, padded between paragraphs as at runtime; each
+row comes with as many characters on either side as the network can see.
 """
 
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.text.scan import EXPANDS, SENTENCE_END
-from headwise.text.scan import TOKEN_END as TOKEN_BIT
-from headwise.text.scan import WORD_END as WORD_BIT
-from headwise.text.symbols import PARAGRAPH, SPACE, Codes, to_codes
+from headwise.settings.training import SegmentConfig
+from headwise.text.scan import (
+    BOUNDARY,
+    EXPANDS,
+    FIRST_CHARACTER,
+    PADDING,
+    SENTENCE_END,
+    TOKEN_END,
+    WORD_END,
+    Alphabet,
+    CharacterIds,
+    Labels,
+    Scanner,
+    is_white_space,
+)
+from headwise.text.symbols import PARAGRAPH, SPACE, Codes, Flags, to_codes
 from headwise.treebank.sentence import Sentence
 
-INSIDE, WORD_END, TOKEN_END = 0, 1, 2
-"""What a character ends; `WORD_END` is inside a token of several words."""
-MIN_PARAGRAPH_SHARE = 0.02
-"""Fewer paragraphs than this for each sentence are no paragraphs: they are then drawn."""
-MEAN_PARAGRAPH = 5
-"""Sentences in a paragraph that is drawn."""
+IGNORED = -1
+"""The target of a character that has nothing to decide, such as white space."""
 
-CLOSING = frozenset(",.;:!?…%")
-"""Marks that stand at the word before them, beside closing brackets and quotes."""
+_MIN_PARAGRAPH_SHARE = 0.02
+"""A treebank with fewer paragraphs per sentence does not mark them; they are then drawn."""
+_MEAN_PARAGRAPH = 5
+"""Sentences in a paragraph that is drawn, on average."""
+_MIN_SPACES_SHARE = 0.001
+"""Fewer tokens with a space inside are accidents of the treebank."""
+_CLOSING = frozenset(",.;:!?…%")
+"""Marks without a space before them; so are closing brackets and quotes."""
 
-Labels = NDArray[np.uint8]
+Targets = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
-    """A piece of surface text: its form, its words (one, or several), and the space after it."""
+class GoldToken:
+    """A token of the text: its form, its words, and whether a space follows."""
 
     form: str
     words: tuple[str, ...]
@@ -43,33 +60,49 @@ class Token:
 
     @property
     def expands(self) -> bool:
-        """Whether its words do not simply stand side by side in it."""
+        """Whether the token is several words that do not stand side by side in it."""
         return len(self.words) > 1 and "".join(self.words) != self.form
 
 
 @dataclass(frozen=True, slots=True)
 class GoldSentence:
-    """The tokens of a sentence, and whether a paragraph begins with it."""
+    """The tokens of a sentence, and whether it starts a paragraph."""
 
-    tokens: tuple[Token, ...]
+    tokens: tuple[GoldToken, ...]
+    starts_paragraph: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncodedSentence:
+    """The characters of a sentence [T] and their labels [T]; `has_space` if a space follows it."""
+
+    codes: Codes
+    labels: Labels
+    has_space: bool
     starts_paragraph: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GoldText:
-    """Symbols [T] as the runtime reads them, and labels [T] of the characters among them."""
+    """The symbols [T] and labels [T] that the runtime should give for a text."""
 
     codes: Codes
-    boundary: Labels
-    sentence: Labels
-    expands: Labels
+    labels: Labels
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SegmentBatch:
+    """Ids int32 [B, W + 2 reach]; targets int64 [B, W, 3]: boundary, sentence end, expansion."""
+
+    ids: CharacterIds
+    targets: Targets
 
 
 def gold_sentence(sentence: Sentence) -> GoldSentence:
     """Read the tokens of a sentence, and whether it starts a paragraph."""
     starts_paragraph = any(c.startswith(("newpar", "newdoc")) for c in sentence.comments)
     tokens = tuple(
-        Token(
+        GoldToken(
             " ".join(token.form.split()),
             tuple(word.form for word in sentence.words[token.first - 1 : token.last]),
             token.has_space_after,
@@ -85,185 +118,179 @@ def gold_sentences(sentences: Sequence[Sentence]) -> list[GoldSentence]:
 
 
 def has_paragraphs(sentences: Sequence[GoldSentence]) -> bool:
-    """Say whether a treebank marks its paragraphs."""
+    """Tell whether a treebank marks its paragraphs."""
     n_starts = sum(sentence.starts_paragraph for sentence in sentences)
-    return n_starts > MIN_PARAGRAPH_SHARE * len(sentences)
+    return n_starts > _MIN_PARAGRAPH_SHARE * len(sentences)
 
 
-def is_spaced_out(sentences: Sequence[GoldSentence]) -> bool:
-    """Say whether a treebank has a space after every token, marks too."""
-    return all(token.has_space for one in sentences for token in one.tokens)
+def has_spaces_inside(sentences: Sequence[GoldSentence]) -> bool:
+    """Tell whether the words of a treebank may contain spaces."""
+    tokens = [token for sentence in sentences for token in sentence.tokens]
+    return sum(" " in token.form for token in tokens) > _MIN_SPACES_SHARE * len(tokens)
+
+
+def has_space_everywhere(sentences: Sequence[GoldSentence]) -> bool:
+    """Tell whether a treebank has a space after every token."""
+    return all(token.has_space for sentence in sentences for token in sentence.tokens)
 
 
 def with_marks_attached(sentence: GoldSentence) -> GoldSentence:
-    """Take the spaces away before closing marks and after opening ones."""
+    """Remove the spaces before closing marks and after opening ones."""
     followers = [*sentence.tokens[1:], None]
     tokens = tuple(
-        Token(token.form, token.words, not (_opens(token) or (after and _closes(after))))
+        replace(token, has_space=not (_opens(token) or (after and _closes(after))))
         for token, after in zip(sentence.tokens, followers, strict=True)
     )
-    return GoldSentence(tokens, sentence.starts_paragraph)
+    return replace(sentence, tokens=tokens)
 
 
-def _opens(token: Token) -> bool:
+def _opens(token: GoldToken) -> bool:
     return len(token.form) == 1 and unicodedata.category(token.form) in {"Ps", "Pi"}
 
 
-def _closes(token: Token) -> bool:
+def _closes(token: GoldToken) -> bool:
     return all(
-        character in CLOSING or unicodedata.category(character) in {"Pe", "Pf"}
+        character in _CLOSING or unicodedata.category(character) in {"Pe", "Pf"}
         for character in token.form
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EncodedSentence:
-    """A sentence as arrays [T], its spaces inside included, and whether a space follows it."""
-
-    codes: Codes
-    boundary: Labels
-    expands: Labels
-    has_space: bool
-    starts_paragraph: bool
-
-
 def encode_sentence(sentence: GoldSentence) -> EncodedSentence:
-    """Lay the tokens out as characters."""
+    """Lay out the tokens as labelled characters."""
     text: list[str] = []
-    boundary: list[int] = []
-    expands: list[int] = []
+    labels: list[int] = []
     for token in sentence.tokens:
         text.append(token.form + " " * token.has_space)
-        own = [INSIDE] * len(token.form)
+        token_labels = [0] * len(token.form)
         if len(token.words) > 1 and not token.expands:
             for end in np.cumsum([len(word) for word in token.words[:-1]]).tolist():
-                own[end - 1] = WORD_END
-        own[-1] = TOKEN_END
-        boundary += own + [INSIDE] * token.has_space
-        expands += [0] * (len(own) - 1) + [int(token.expands)] + [0] * token.has_space
+                token_labels[end - 1] = WORD_END
+        token_labels[-1] = TOKEN_END | (EXPANDS if token.expands else 0)
+        labels += token_labels + [0] * token.has_space
     has_space = sentence.tokens[-1].has_space
-    n = len(boundary) - has_space
+    n = len(labels) - has_space
+    codes = to_codes("".join(text))[:n]
     return EncodedSentence(
-        to_codes("".join(text))[:n],
-        np.array(boundary[:n], np.uint8),
-        np.array(expands[:n], np.uint8),
-        has_space,
-        sentence.starts_paragraph,
+        codes, np.array(labels[:n], np.uint8), has_space, sentence.starts_paragraph
     )
 
 
-def paragraph_starts(sentences: Sequence[EncodedSentence], given: bool) -> NDArray[np.bool_]:
-    """Say before which sentences a paragraph begins, as the treebank has it; none if not given."""
-    starts = np.array([s.starts_paragraph and given for s in sentences], np.bool_)
+def frequent_characters(sentences: Sequence[EncodedSentence], min_count: int) -> list[str]:
+    """List the characters seen at least `min_count` times, by code point."""
+    codes = np.concatenate([sentence.codes for sentence in sentences])
+    distinct, counts = np.unique(codes, return_counts=True)
+    return [chr(code) for code in distinct[counts >= min_count].tolist()]
+
+
+def paragraph_starts(sentences: Sequence[EncodedSentence], marked: bool) -> Flags:
+    """Tell which sentences start a paragraph: only the first, unless the treebank marks them."""
+    starts = np.array([s.starts_paragraph and marked for s in sentences], np.bool_)
     starts[:1] = True
     return starts
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """How often an epoch departs from the treebank's own text."""
-
-    join: float
-    """Share of the paragraph breaks that become a space."""
-    alone: float
-    """Share of the sentences that become a paragraph of their own."""
-    bare: float
-    """Share of the sentences at the end of a paragraph that lose their last mark."""
-
-
-def changed_starts(
+def draw_paragraph_starts(
     sentences: Sequence[EncodedSentence],
-    given: bool,
-    changes: Changes,
+    marked: bool,
+    config: SegmentConfig,
     random: np.random.Generator,
-) -> NDArray[np.bool_]:
+) -> Flags:
     """Draw the paragraphs of one epoch."""
     n = len(sentences)
-    starts = paragraph_starts(sentences, given)
-    starts &= random.random(n) >= changes.join
-    if not given:
-        starts |= random.random(n) < 1 / MEAN_PARAGRAPH
-    alone = random.random(n) < changes.alone
-    starts |= alone
-    starts[1:] |= alone[:-1]
+    starts = paragraph_starts(sentences, marked)
+    starts &= random.random(n) >= config.join
+    if not marked:
+        starts |= random.random(n) < 1 / _MEAN_PARAGRAPH
+    is_alone = random.random(n) < config.alone
+    starts |= is_alone
+    starts[1:] |= is_alone[:-1]
     starts[:1] = True
     return starts
 
 
 def gold_text(
-    sentences: Sequence[EncodedSentence],
-    starts: NDArray[np.bool_],
-    bare: NDArray[np.bool_] | None = None,
+    sentences: Sequence[EncodedSentence], starts: Flags, is_bare: Flags | None = None
 ) -> GoldText:
-    """Join sentences into one text; those at the end of a paragraph lose a mark where `bare`."""
+    """Join sentences into one text, with a paragraph at each of `starts`.
+
+    A sentence that `is_bare` loses its final mark if it ends a paragraph.
+    """
     ends = [*starts[1:].tolist(), True]
-    parts: list[EncodedSentence] = [
-        _without_last_mark(sentence) if bare is not None and bare[i] and ends[i] else sentence
-        for i, sentence in enumerate(sentences)
-    ]
-    gaps = [
-        np.array([PARAGRAPH] if end else [SPACE] * part.has_space, np.uint32)
-        for part, end in zip(parts, ends, strict=True)
-    ]
-    zeros = [np.zeros(len(gap), np.uint8) for gap in gaps]
-    is_last = [np.zeros(len(part.codes), np.uint8) for part in parts]
-    for flags in is_last:
-        flags[-1] = 1
-    return GoldText(
-        np.concatenate(
-            [a for part, gap in zip(parts, gaps, strict=True) for a in (part.codes, gap)]
-        ),
-        _join([part.boundary for part in parts], zeros),
-        _join(is_last, zeros),
-        _join([part.expands for part in parts], zeros),
-    )
+    codes: list[Codes] = []
+    labels: list[Labels] = []
+    for i, (sentence, ends_paragraph) in enumerate(zip(sentences, ends, strict=True)):
+        bare = is_bare is not None and is_bare[i] and ends_paragraph
+        part = _without_final_mark(sentence) if bare else sentence
+        gap = [PARAGRAPH] if ends_paragraph else [SPACE] * part.has_space
+        codes += [part.codes, np.array(gap, np.uint32)]
+        labels += [part.labels.copy(), np.zeros(len(gap), np.uint8)]
+        labels[-2][-1] |= SENTENCE_END
+    return GoldText(np.concatenate(codes), np.concatenate(labels))
 
 
-def _join(labels: Sequence[Labels], zeros: Sequence[Labels]) -> Labels:
-    return np.concatenate([array for pair in zip(labels, zeros, strict=True) for array in pair])
-
-
-def _without_last_mark(sentence: EncodedSentence) -> EncodedSentence:
-    """Take the last token off where it is one character that is no letter and more is left."""
-    ends = np.flatnonzero(sentence.boundary == TOKEN_END)
+def _without_final_mark(sentence: EncodedSentence) -> EncodedSentence:
+    """Remove the last token if it is a single mark and not the only token."""
+    ends = np.flatnonzero(sentence.labels & TOKEN_END)
     if len(ends) < 2:
         return sentence
     last = chr(int(sentence.codes[-1]))
     start = int(ends[-2]) + 1
     if len(sentence.codes) - start > 2 or last.isalnum():
         return sentence
-    return EncodedSentence(
-        sentence.codes[:start],
-        sentence.boundary[:start],
-        sentence.expands[:start],
-        True,
-        sentence.starts_paragraph,
+    return replace(
+        sentence, codes=sentence.codes[:start], labels=sentence.labels[:start], has_space=True
     )
 
 
-def frequent_characters(sentences: Sequence[EncodedSentence], min_count: int) -> list[str]:
-    """Name the characters seen at least so often, in the order of their code points."""
-    codes = np.concatenate([sentence.codes for sentence in sentences])
-    distinct, counts = np.unique(codes, return_counts=True)
-    return [chr(code) for code in distinct[counts >= min_count].tolist()]
+def make_targets(text: GoldText) -> Targets:
+    """Return the three targets of each symbol: [T, 3].
+
+    White space has no targets, and no sentence end is learned where a blank line decides.
+    """
+    following = np.append(text.codes[1:], np.uint32(PARAGRAPH))
+    is_end = (text.labels & TOKEN_END) > 0
+    bits = [text.labels & BOUNDARY, text.labels & SENTENCE_END > 0, text.labels & EXPANDS > 0]
+    targets = np.stack(bits, axis=1).astype(np.int64)
+    targets[is_white_space(text.codes), 0] = IGNORED
+    targets[~is_end | (following == PARAGRAPH), 1] = IGNORED
+    targets[~is_end, 2] = IGNORED
+    return targets
 
 
-def has_spaces_inside(sentences: Sequence[GoldSentence]) -> bool:
-    """Say whether words with a space inside are more than accidents of the treebank."""
-    tokens = [token for sentence in sentences for token in sentence.tokens]
-    return sum(" " in token.form for token in tokens) > 0.001 * len(tokens)
+def to_ids_and_targets(text: GoldText, scanner: Scanner) -> tuple[CharacterIds, Targets]:
+    """Return ids and targets of a text, padded between paragraphs as at runtime."""
+    ids, is_first = scanner.to_ids(text.codes)
+    targets = np.full((len(ids), 3), IGNORED, np.int64)
+    targets[is_first] = make_targets(text)
+    return ids, targets
 
 
-def gold_labels(
-    text: GoldText, sentences: Sequence[GoldSentence]
-) -> tuple[Labels, dict[int, tuple[str, ...]]]:
-    """Give labels [T] as the runtime has them, and the words of the tokens that expand."""
-    is_end = text.boundary == TOKEN_END
-    labels = (text.boundary == WORD_END) * np.uint8(WORD_BIT)
-    labels |= is_end * np.uint8(TOKEN_BIT)
-    labels |= text.sentence * np.uint8(SENTENCE_END)
-    labels |= text.expands * np.uint8(EXPANDS)
-    tokens = [token for sentence in sentences for token in sentence.tokens]
-    ends = np.flatnonzero(is_end).tolist()
-    words = {e: token.words for e, token in zip(ends, tokens, strict=True) if token.expands}
-    return labels, words
+def hide_characters(
+    ids: CharacterIds, alphabet: Alphabet, share: float, random: np.random.Generator
+) -> CharacterIds:
+    """Replace a share of the characters by their class, so that classes are learned too."""
+    is_hidden = (ids >= FIRST_CHARACTER) & (random.random(len(ids)) < share)
+    return np.where(is_hidden, alphabet.classes[ids], ids)
+
+
+def segment_batches(
+    ids: CharacterIds,
+    targets: Targets,
+    reach: int,
+    n_rows: int,
+    width: int,
+    random: np.random.Generator,
+) -> Iterator[SegmentBatch]:
+    """Cut ids [T] and targets [T, 3] into rows of `width`, from a random start, in random order."""
+    shift = int(random.integers(width))
+    n = -(-(shift + len(ids)) // width)
+    after = n * width - shift - len(ids)
+    ids = np.pad(ids, (reach + shift, after + reach), constant_values=PADDING)
+    targets = np.pad(targets, ((shift, after), (0, 0)), constant_values=IGNORED)
+    order = random.permutation(n)
+    for first in range(0, n, n_rows):
+        rows = order[first : first + n_rows] * width
+        yield SegmentBatch(
+            np.stack([ids[row : row + width + 2 * reach] for row in rows]),
+            np.stack([targets[row : row + width] for row in rows]),
+        )

@@ -1,7 +1,7 @@
-"""Learn how multi-word tokens expand: a table of those seen, and rules for their like.
+"""Learn how multi-word tokens expand: a table of those seen, and rules for similar ones.
 
-For `fazê-lo` = `fazer lo` the first word shares `faz` with the token, so the ending `ê-lo` gives
-`er lo`; the same with more and more letters before it (`zê-lo` gives `zer lo`), so that the
+In `fazê-lo` = `fazer lo` the first word shares `faz` with the token, so the ending `ê-lo` becomes
+`er lo`. The same is counted with more letters before it (`zê-lo` becomes `zer lo`), so that the
 longest ending that fits decides. Beginnings are the mirror image, with the last word.
 """
 
@@ -12,12 +12,10 @@ from itertools import takewhile
 from headwise.learn.segment.data import GoldSentence
 from headwise.text.expand import MAX_KEY, Expansions, Words, first_key, match_case
 
-CONTEXT = 3
-"""Letters of the shared part that a rule may ask for."""
-MAX_RULES = 5_000
+_CONTEXT = 3
+"""Letters of the shared part that a rule may include."""
+_MAX_RULES = 5_000
 """Rules of each kind, the most frequent first."""
-
-Counts = Mapping[str, Counter[Words]]
 
 
 def learn_expansions(sentences: Iterable[GoldSentence]) -> Expansions:
@@ -34,31 +32,31 @@ def learn_expansions(sentences: Iterable[GoldSentence]) -> Expansions:
     for form in sorted(as_seen, key=lambda form: form != form.lower()):
         if match_case(form, whole[form.lower()]) != as_seen[form]:
             whole[form] = as_seen[form]
-    seen = [(form, words) for form, counts in sorted(lower.items()) for words in counts]
-    return Expansions(whole, _rules(seen), _beginnings(seen))
+    pairs = [(form, words) for form, counts in sorted(lower.items()) for words in counts]
+    return Expansions(whole, _ending_rules(pairs), _beginning_rules(pairs))
 
 
-def _most_frequent(counts: Counts) -> dict[str, Words]:
-    """Keep the best words of each key; of equally frequent ones, the first in order."""
-    order = sorted(counts, key=lambda key: (-counts[key].total(), key))[:MAX_RULES]
+def _most_frequent(counts: Mapping[str, Counter[Words]]) -> dict[str, Words]:
+    """Keep the most frequent words of each key; ties go to the first in sorted order."""
+    order = sorted(counts, key=lambda key: (-counts[key].total(), key))[:_MAX_RULES]
     return {key: min(counts[key], key=lambda words: (-counts[key][words], words)) for key in order}
 
 
-def _rules(seen: Iterable[tuple[str, Words]]) -> dict[str, Words]:
-    """Learn what endings become: the first word keeps what is before them."""
+def _ending_rules(pairs: Iterable[tuple[str, Words]]) -> dict[str, Words]:
+    """Learn rules for endings; the first word keeps the letters before the ending."""
     counts: defaultdict[str, Counter[Words]] = defaultdict(Counter)
-    for form, (first, *rest) in seen:
-        pairs = zip(form, first, strict=False)
-        n_shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-        for start in range(n_shared, max(0, n_shared - CONTEXT - 1), -1):
+    for form, (first, *rest) in pairs:
+        letters = zip(form, first, strict=False)
+        n_shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], letters))
+        for start in range(n_shared, max(0, n_shared - _CONTEXT - 1), -1):
             if form[start:]:
                 counts[form[start:]][(first[start:], *rest)] += 1
     rules = _most_frequent(counts)
-    return {key: words for key, words in rules.items() if not _follows(key, words, rules)}
+    return {key: words for key, words in rules.items() if not _is_redundant(key, words, rules)}
 
 
-def _follows(key: str, words: Words, rules: Mapping[str, Words]) -> bool:
-    """Say whether a shorter ending does the same already."""
+def _is_redundant(key: str, words: Words, rules: Mapping[str, Words]) -> bool:
+    """Tell whether the rule of a shorter ending gives the same words."""
     shorter = first_key(rules, [key[i:] for i in range(1, len(key))])
     if not shorter:
         return False
@@ -66,10 +64,10 @@ def _follows(key: str, words: Words, rules: Mapping[str, Words]) -> bool:
     return (key[: -len(shorter)] + first, *rest) == words
 
 
-def _beginnings(seen: Iterable[tuple[str, Words]]) -> dict[str, Words]:
-    """Learn what beginnings become: rules for endings, read backwards."""
-    mirrored = [(form[::-1], _mirror(words)) for form, words in seen]
-    return {key[::-1]: _mirror(words) for key, words in _rules(mirrored).items()}
+def _beginning_rules(pairs: Iterable[tuple[str, Words]]) -> dict[str, Words]:
+    """Learn rules for beginnings: those for endings, of reversed strings."""
+    mirrored = [(form[::-1], _mirror(words)) for form, words in pairs]
+    return {key[::-1]: _mirror(words) for key, words in _ending_rules(mirrored).items()}
 
 
 def _mirror(words: Words) -> Words:

@@ -1,14 +1,14 @@
-"""Learn to cut text into sentences and words from a treebank's own text.
+"""Learn to cut text into sentences and words from the text of a treebank.
 
-`train_segmenter` is a generator: it yields a report after each epoch and can be left at any time.
-The epoch with the best dev scores is kept (words count twice, sentences once); `export_segmenter`
-makes the two files of it that `headwise.text` reads.
+`train_segmenter` is a generator that yields a report after each epoch and can be stopped at any
+time. The epoch with the best dev scores is kept (words count twice, sentences once).
+`export_segmenter` makes the two files that `headwise.text` reads.
 """
 
 import copy
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
@@ -19,50 +19,53 @@ from torch.nn import functional
 
 from headwise.errors import DataError
 from headwise.learn.export.graphs import trace
-from headwise.learn.segment.batches import (
-    IGNORED,
-    Batch,
-    hide_characters,
-    make_batches,
-    spread_text,
-)
 from headwise.learn.segment.data import (
-    Changes,
+    IGNORED,
     EncodedSentence,
     GoldSentence,
-    changed_starts,
+    SegmentBatch,
+    draw_paragraph_starts,
     encode_sentence,
     frequent_characters,
-    gold_labels,
     gold_sentences,
     gold_text,
     has_paragraphs,
+    has_space_everywhere,
     has_spaces_inside,
-    is_spaced_out,
+    hide_characters,
     paragraph_starts,
+    segment_batches,
+    to_ids_and_targets,
     with_marks_attached,
 )
 from headwise.learn.segment.expand import learn_expansions
 from headwise.learn.segment.network import SegmentNetwork
-from headwise.learn.segment.score import SegmentScores, score_labels
+from headwise.learn.segment.score import SegmentScores, score_segmentation
 from headwise.settings.training import SegmentConfig
 from headwise.text.expand import Expansions
-from headwise.text.scan import Alphabet, BoundaryScores, CharacterIds, Scanner, make_alphabet
+from headwise.text.scan import (
+    TOKEN_END,
+    Alphabet,
+    BoundaryScores,
+    CharacterIds,
+    Scanner,
+    make_alphabet,
+)
 from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS, SegmentSettings
 from headwise.text.symbols import Symbols
 from headwise.treebank.sentence import Sentence
 
-WARM_UP = 100
+_WARM_UP = 100
 """Steps in which the learning rate rises."""
-WEIGHT_DECAY = 0.01
-CLIP = 1.0
-WEIGHTS = (1.0, 0.5, 0.3)
-"""What boundaries, sentence ends and expansions count in the loss."""
+_WEIGHT_DECAY = 0.01
+_CLIP = 1.0
+_LOSS_WEIGHTS = (1.0, 0.5, 0.3)
+"""The weights of boundaries, sentence ends and expansions in the loss."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainedSegmenter:
-    """A network with all that the runtime needs beside it."""
+    """A network with everything else that the runtime needs."""
 
     network: SegmentNetwork
     alphabet: Alphabet
@@ -71,13 +74,20 @@ class TrainedSegmenter:
 
     def scanner(self) -> Scanner:
         """Make the runtime's scanner with PyTorch behind it."""
-        network = _AsScores(self.network)
-        return Scanner(network, self.alphabet, self.network.reach, self.spaces_inside)
+
+        def score(ids: CharacterIds) -> BoundaryScores:
+            device = self.network.last.weight.device
+            with torch.no_grad():
+                scores = self.network(torch.from_numpy(ids).to(device))
+            result: BoundaryScores = scores.cpu().numpy()
+            return result
+
+        return Scanner(score, self.alphabet, self.network.reach, self.spaces_inside)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SegmentReport:
-    """Where training stands after an epoch: the mean loss, F1 on dev, and the best so far."""
+    """The state of training after an epoch: mean loss, F1 on dev, and the best epoch so far."""
 
     epoch: int
     n_epochs: int
@@ -88,25 +98,11 @@ class SegmentReport:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _AsScores:
-    """A network of PyTorch as the runtime calls one."""
-
-    network: SegmentNetwork
-
-    def __call__(self, ids: CharacterIds) -> BoundaryScores:
-        device = self.network.last.weight.device
-        with torch.no_grad():
-            scores = self.network(torch.from_numpy(ids).to(device))
-        result: BoundaryScores = scores.cpu().numpy()
-        return result
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Treebank:
     sentences: list[GoldSentence]
     encoded: list[EncodedSentence]
     attached: list[EncodedSentence]
-    """The same with marks at their words, where the treebank has spaces everywhere."""
+    """With marks attached to words if the treebank has spaces everywhere, else as `encoded`."""
     has_paragraphs: bool
 
 
@@ -114,10 +110,10 @@ def _treebank(sentences: Sequence[Sentence], name: str) -> _Treebank:
     gold = gold_sentences(sentences)
     if not gold:
         raise DataError("no sentence with words", name, hint="a segmenter learns from a treebank")
-    encoded = [encode_sentence(one) for one in gold]
+    encoded = [encode_sentence(sentence) for sentence in gold]
     attached = encoded
-    if is_spaced_out(gold):
-        attached = [encode_sentence(with_marks_attached(one)) for one in gold]
+    if has_space_everywhere(gold):
+        attached = [encode_sentence(with_marks_attached(sentence)) for sentence in gold]
     return _Treebank(gold, encoded, attached, has_paragraphs(gold))
 
 
@@ -132,33 +128,30 @@ def train_segmenter(
 
     The same seed gives the same segmenter; on a CPU bit for bit, with the same number of threads.
     """
-    train_bank, dev_bank = _treebank(train, "<train>"), _treebank(dev, "<dev>")
-    trained = _start(train_bank, config, seed, device)
+    treebank, dev_treebank = _treebank(train, "<train>"), _treebank(dev, "<dev>")
+    trained = _start(treebank, config, seed, device)
     network = trained.network
     optimizer = torch.optim.AdamW(
-        network.parameters(), config.rate, betas=(0.9, 0.99), weight_decay=WEIGHT_DECAY
+        network.parameters(), config.rate, betas=(0.9, 0.99), weight_decay=_WEIGHT_DECAY
     )
     best: tuple[SegmentScores, TrainedSegmenter] | None = None
     for epoch in range(1, config.epochs + 1):
-        torch.manual_seed(seed + epoch)  # dropout; whoever shares the process may draw in between
-        batches = _epoch_batches(train_bank, trained, config, np.random.default_rng([seed, epoch]))
+        torch.manual_seed(seed + epoch)  # dropout; the process may draw numbers between epochs
+        batches = _epoch_batches(treebank, trained, config, np.random.default_rng([seed, epoch]))
         network.train()
         losses = [
             _step(network, optimizer, batch, _rate(config, epoch, i / len(batches), i))
             for i, batch in enumerate(batches)
         ]
         network.eval()
-        scores = evaluate_segmenter(trained, dev_bank.sentences)
+        scores = evaluate_segmenter(trained, dev_treebank.sentences)
         if best is None or _merit(scores) > _merit(best[0]):
-            kept = TrainedSegmenter(
-                copy.deepcopy(network), trained.alphabet, trained.spaces_inside, trained.expansions
-            )
-            best = (scores, kept)
+            best = (scores, replace(trained, network=copy.deepcopy(network)))
         yield SegmentReport(epoch, config.epochs, float(np.mean(losses)), scores, *best)
 
 
 def _merit(scores: SegmentScores) -> float:
-    """Weigh words against sentences: a word that is wrong costs a parser more."""
+    """Weigh words against sentences: a wrong word costs a parser more."""
     return 2 * scores.words + scores.sentences
 
 
@@ -177,41 +170,31 @@ def _epoch_batches(
     trained: TrainedSegmenter,
     config: SegmentConfig,
     random: np.random.Generator,
-) -> list[Batch]:
-    """Make the text of the treebank, with its changes, as often as an epoch needs it."""
-    batches: list[Batch] = []
+) -> list[SegmentBatch]:
+    """Make the text of the treebank, changed anew each time, until there are enough batches."""
+    batches: list[SegmentBatch] = []
     while len(batches) < config.steps:
-        batches += _text_batches(treebank, trained, config, random)
+        starts = draw_paragraph_starts(treebank.encoded, treebank.has_paragraphs, config, random)
+        is_bare = random.random(len(starts)) < config.bare
+        both = zip(treebank.encoded, treebank.attached, random.random(len(starts)), strict=True)
+        sentences = [attached if draw < 0.5 else encoded for encoded, attached, draw in both]
+        text = gold_text(sentences, starts, is_bare)
+        ids, targets = to_ids_and_targets(text, trained.scanner())
+        ids = hide_characters(ids, trained.alphabet, config.character_dropout, random)
+        reach = trained.network.reach
+        batches += segment_batches(ids, targets, reach, config.batch_size, config.window, random)
     return batches
 
 
-def _text_batches(
-    treebank: _Treebank,
-    trained: TrainedSegmenter,
-    config: SegmentConfig,
-    random: np.random.Generator,
-) -> Iterator[Batch]:
-    changes = Changes(config.join, config.alone, config.bare)
-    starts = changed_starts(treebank.encoded, treebank.has_paragraphs, changes, random)
-    is_bare = random.random(len(starts)) < changes.bare
-    both = zip(treebank.encoded, treebank.attached, random.random(len(starts)), strict=True)
-    sentences = [attached if draw < 0.5 else encoded for encoded, attached, draw in both]
-    text = gold_text(sentences, starts, is_bare)
-    ids, targets = spread_text(text, trained.scanner())
-    ids = hide_characters(ids, trained.alphabet, config.character_dropout, random)
-    shape = (config.batch_size, config.window)
-    return make_batches(ids, targets, trained.network.reach, shape, random)
-
-
 def _rate(config: SegmentConfig, epoch: int, share: float, step: int) -> float:
-    """Let the learning rate rise over the first steps and fall along a cosine."""
-    warm = min(1.0, (step + 1) / WARM_UP) if epoch == 1 else 1.0
+    """Raise the learning rate over the first steps, then lower it along a cosine."""
+    warm = min(1.0, (step + 1) / _WARM_UP) if epoch == 1 else 1.0
     done = (epoch - 1 + share) / config.epochs
     return config.rate * warm * (1 + math.cos(math.pi * done)) / 2
 
 
 def _step(
-    network: SegmentNetwork, optimizer: torch.optim.Optimizer, batch: Batch, rate: float
+    network: SegmentNetwork, optimizer: torch.optim.Optimizer, batch: SegmentBatch, rate: float
 ) -> float:
     for group in optimizer.param_groups:
         group["lr"] = rate
@@ -220,13 +203,13 @@ def _step(
     loss = segment_loss(scores, torch.from_numpy(batch.targets).to(device))
     optimizer.zero_grad()
     loss.backward()  # type: ignore[no-untyped-call]
-    nn.utils.clip_grad_norm_(network.parameters(), CLIP)
+    nn.utils.clip_grad_norm_(network.parameters(), _CLIP)
     optimizer.step()
     return float(loss.detach())
 
 
 def segment_loss(scores: Tensor, targets: Tensor) -> Tensor:
-    """Add up three losses, each the mean over what it does not ignore: [B, W, 5], [B, W, 3]."""
+    """Add three losses, each a mean over targets that are not ignored: [B, W, 5], [B, W, 3]."""
     boundary = functional.cross_entropy(
         scores[..., :3].flatten(0, 1),
         targets[..., 0].flatten(),
@@ -237,48 +220,33 @@ def segment_loss(scores: Tensor, targets: Tensor) -> Tensor:
     for k in (1, 2):
         counts = (targets[..., k] != IGNORED).float()
         wanted = targets[..., k].clamp(min=0).float()
-        each = functional.binary_cross_entropy_with_logits(
+        total = functional.binary_cross_entropy_with_logits(
             scores[..., k + 2], wanted, weight=counts, reduction="sum"
         )
-        losses.append(each / counts.sum().clamp(min=1))
-    return sum(
-        (w * loss for w, loss in zip(WEIGHTS, losses, strict=True)), torch.zeros_like(boundary)
-    )
+        losses.append(total / counts.sum().clamp(min=1))
+    weighted = [weight * loss for weight, loss in zip(_LOSS_WEIGHTS, losses, strict=True)]
+    return sum(weighted, torch.zeros_like(boundary))
 
 
 def evaluate_segmenter(
     trained: TrainedSegmenter, sentences: Sequence[GoldSentence]
 ) -> SegmentScores:
-    """Cut the text of gold sentences and score it; blank lines stand where paragraphs begin."""
+    """Segment the text of gold sentences, blank lines between paragraphs, and score the result."""
     encoded = [encode_sentence(sentence) for sentence in sentences]
     text = gold_text(encoded, paragraph_starts(encoded, has_paragraphs(sentences)))
-    piece = Symbols(text.codes, np.arange(len(text.codes), dtype=np.int64))
-    labels = np.concatenate([part.labels for part in trained.scanner().label([piece])])
-    gold, gold_words = gold_labels(text, sentences)
-    return score_labels(text.codes, gold, gold_words, labels, trained.expansions)
-
-
-class _Single(nn.Module):
-    """The network for one row of ids, its two tables of vectors added up."""
-
-    def __init__(self, network: SegmentNetwork) -> None:
-        super().__init__()
-        self.network = copy.deepcopy(network).cpu().eval()
-        with torch.no_grad():
-            table = self.network.table().clone()
-            self.network.own.weight.copy_(table)
-            self.network.by_class.weight.zero_()
-
-    def forward(self, ids: Tensor) -> Tensor:
-        scores: Tensor = self.network(ids)
-        return scores
+    symbols = Symbols(text.codes, np.arange(len(text.codes), dtype=np.int64))
+    labels = np.concatenate([part.labels for part in trained.scanner().label([symbols])])
+    tokens = [token for sentence in sentences for token in sentence.tokens]
+    ends = np.flatnonzero(text.labels & TOKEN_END).tolist()
+    gold_words = {e: token.words for e, token in zip(ends, tokens, strict=True) if token.expands}
+    return score_segmentation(text.codes, text.labels, gold_words, labels, trained.expansions)
 
 
 def export_segmenter(trained: TrainedSegmenter) -> dict[str, bytes]:
-    """Give the two files of a segmenter: graph and settings."""
+    """Return the two files of a segmenter: graph and settings."""
     reach = trained.network.reach
     graph = trace(
-        _Single(trained.network),
+        copy.deepcopy(trained.network).cpu(),
         {"ids": torch.ones(2 * reach + 7, dtype=torch.int32)},
         {"ids": {0: Dim("ids", min=2 * reach + 1)}},
         ["scores"],
