@@ -1,7 +1,7 @@
-"""What can go wrong, by whose hand it is mended.
+"""Exception hierarchy.
 
-Every message says what, where (`file:line`) and, when there is a remedy, what to do next on a
-second line that starts with `hint:`.
+Every message says what is wrong, where (`file:line`) and, if there is a remedy, what to do next on
+a second line that starts with `hint:`.
 
     HeadwiseError
     ├── DataError      a treebank, a text or word vectors; carries `source` and `line`
@@ -9,19 +9,27 @@ second line that starts with `hint:`.
     └── ModelError     a model folder: missing, damaged, or of another release
 """
 
+import re
+
+_UNSAFE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Characters that control a terminal or the order of letters, except for tab and newline."""
+
 
 class HeadwiseError(Exception):
-    """The root of all errors that headwise raises on purpose."""
+    r"""The root of all errors that headwise raises on purpose.
+
+    Messages may quote input, so control characters are shown as escapes (`\x1b`).
+    """
 
     def __init__(self, what: str, hint: str | None = None) -> None:
-        """Keep the message and its remedy apart, so that callers can show either."""
-        super().__init__(what if hint is None else f"{what}\nhint: {hint}")
-        self.what = what
-        self.hint = hint
+        """Keep the message and the hint apart, so that callers can show either."""
+        self.what = _escape(what)
+        self.hint = None if hint is None else _escape(hint)
+        super().__init__(self.what if hint is None else f"{self.what}\nhint: {self.hint}")
 
 
 class DataError(HeadwiseError):
-    """Input that cannot be read as what it claims to be."""
+    """Input that cannot be read, or output that cannot be written."""
 
     def __init__(
         self, what: str, source: str, line: int | None = None, hint: str | None = None
@@ -41,17 +49,21 @@ class ModelError(HeadwiseError):
     """A model folder that cannot be used."""
 
 
+def _escape(text: str) -> str:
+    return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+
+
 def plural(count: int, noun: str) -> str:
-    """Count things for people: `1 word`, `2,000 words`."""
+    """Write a count with its noun: `1 word`, `2,000 words`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def install(extra: str) -> str:
-    """Say how to install what an extra brings."""
+    """Write the command that installs an extra."""
     return f"pip install 'headwise[{extra}]', or in a clone '.[{extra}]'"
 
 
-def refuse(given: object, kinds: tuple[type, ...], instead: str) -> None:
-    """Say what to give instead of an object of one of these kinds, which is easily given."""
-    if isinstance(given, kinds):
-        raise TypeError(instead)
+def refuse(value: object, types: tuple[type, ...], message: str) -> None:
+    """Raise a `TypeError` if a value has one of the types that are often passed by mistake."""
+    if isinstance(value, types):
+        raise TypeError(message)
