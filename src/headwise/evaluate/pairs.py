@@ -21,26 +21,28 @@ def pair_sentences(
     gold: Iterable[Sentence], predicted: Iterable[Sentence]
 ) -> Iterator[tuple[Sentence, Sentence]]:
     """Pair the sentences that have words, or say where the two sides part."""
-    gold_end = predicted_end = "its start"
+    last_gold = last_predicted = None
     pairs = zip_longest(filter(len, gold), filter(len, predicted))
     for number, (one, other) in enumerate(pairs, 1):
         if one is None:
-            raise _no_partner(other, number, gold_end)
+            raise _no_partner(other, number, last_gold)
         if other is None:
-            raise _no_partner(one, number, predicted_end)
+            raise _no_partner(one, number, last_predicted)
         _require_same_words(one, other)
-        gold_end, predicted_end = end_of(one), end_of(other)
+        last_gold, last_predicted = one, other
         yield one, other
 
 
-def end_of(sentence: Sentence) -> str:
-    """Name the last line of a sentence: `file:line`."""
-    return f"{sentence.source}:{sentence.first_line + len(sentence.lines) - 1}"
+def end_of(last: Sentence | None) -> str:
+    """Name the end of a file, `file:line`, by the last sentence that was read from it."""
+    if last is None:
+        return "its start"
+    return f"{last.source}:{last.first_line + last.conllu[:-1].count(chr(10))}"
 
 
-def _no_partner(sentence: Sentence, number: int, end: str) -> DataError:
+def _no_partner(sentence: Sentence, number: int, last: Sentence | None) -> DataError:
     return DataError(
-        f"sentence {number} has no partner: the other file ends at {end}",
+        f"sentence {number} has no partner: the other file ends at {end_of(last)}",
         sentence.source,
         sentence.first_line,
         _HINT,

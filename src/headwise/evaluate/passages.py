@@ -91,11 +91,11 @@ def pair_passages(
     """
     files = map(_read_surface, filter(len, gold)), map(_read_surface, filter(len, predicted))
     read: tuple[list[_Surface], list[_Surface]] = [], []
-    ends = ["its start", "its start"]
+    last: list[Sentence | None] = [None, None]
     behind, n_matched = 0, 0  # which file to read from, and what of the other's last is matched
     while surface := next(files[behind], None):
         read[behind].append(surface)
-        ends[behind] = end_of(surface.sentence)
+        last[behind] = surface.sentence
         if not (other := read[1 - behind]):  # a passage starts: gold waits for predicted
             behind = 1
             continue
@@ -110,7 +110,7 @@ def pair_passages(
             read, behind, n_matched = ([], []), 0, 0
         else:
             behind, n_matched = 0, len(read[1][-1].text)
-    _require_end(files[1 - behind], read[1 - behind], n_matched, ends[behind])
+    _require_end(files[1 - behind], read[1 - behind], n_matched, end_of(last[behind]))
     if read[0]:
         yield _join(read[0]), _join(read[1])
 

@@ -52,15 +52,21 @@ def read_conllu(
 
 
 def read_stream(
-    stream: BinaryIO, name: str, form: Format, on_error: OnError, first_line: int = 1
+    stream: BinaryIO,
+    name: str,
+    form: Format,
+    on_error: OnError,
+    first_line: int = 1,
+    max_bytes: int = MAX_SENTENCE_BYTES,
 ) -> Iterator[Sentence | Malformed]:
     """Read sentences from a stream that is open and unpacked.
 
-    `name`, and `first_line` where the stream is a part of a file, are for messages.
+    `name` is for messages, as is `first_line` if the stream is a part of a file. A sentence of more
+    than `max_bytes` is refused.
     """
     if on_error not in get_args(OnError):
         raise ConfigError(f"on_error is {on_error!r}", f"one of {', '.join(get_args(OnError))}")
-    for line, block in blocks(stream, name, first_line):
+    for line, block in blocks(stream, name, first_line, max_bytes):
         try:
             yield _read_block(block, name, line, form)
         except DataError as error:
@@ -87,36 +93,41 @@ def as_bytes(item: Sentence | Malformed) -> bytes:
     return item.data if isinstance(item, Malformed) else item.conllu.encode("utf-8")
 
 
-def blocks(stream: BinaryIO, name: str, first_line: int = 1) -> Iterator[tuple[int, list[bytes]]]:
+def blocks(
+    stream: BinaryIO, name: str, first_line: int = 1, max_bytes: int = MAX_SENTENCE_BYTES
+) -> Iterator[tuple[int, list[bytes]]]:
     """Cut a stream after each blank line: the lines of a sentence, and the number of the first.
 
-    Blank lines without a sentence stay with the one before. At the very start they are a block of
-    their own, so that they can be written again.
+    More blank lines stay with the sentence before them, all in one item, since there may be
+    millions. At the very start they are a block of their own, so that they can be written again.
     """
     block: list[bytes] = []
+    more_blanks = bytearray()
     size, line, ended = 0, first_line - 1, False
-    while raw := stream.readline(MAX_SENTENCE_BYTES + 1):
+    while raw := stream.readline(max_bytes + 1):
         line += 1
-        is_blank = _is_blank(raw)
-        if ended and not is_blank:
-            yield first_line, block
-            block, size, first_line, ended = [], 0, line, False
-        block.append(raw)
         size += len(raw)
+        is_blank = raw[0] in _WHITE and not raw.strip(_WHITE)
+        if not ended:
+            block.append(raw)
+        elif is_blank:
+            more_blanks += raw
+        else:
+            block[-1] += more_blanks
+            yield first_line, block
+            block, size, first_line = [raw], len(raw), line
+            more_blanks.clear()
         ended = is_blank
-        if size > MAX_SENTENCE_BYTES:
+        if size > max_bytes:
             raise DataError(
-                f"a sentence of more than {MAX_SENTENCE_BYTES >> 20} MiB",
+                f"a sentence of more than {max_bytes >> 20} MiB",
                 name,
                 first_line,
                 "is this a CoNLL file, with a blank line after each sentence?",
             )
     if block:
+        block[-1] += more_blanks
         yield first_line, block
-
-
-def _is_blank(line: bytes) -> bool:
-    return line[0] in _WHITE and not line.strip(_WHITE)
 
 
 def _read_block(block: list[bytes], name: str, first_line: int, form: Format) -> Sentence:
@@ -131,7 +142,7 @@ def _read_block(block: list[bytes], name: str, first_line: int, form: Format) ->
                     raise _FormatError(
                         "a comment after the first word", "comments come before words"
                     )
-            elif not _is_blank(block[row]):
+            elif line[0] not in " \t\r\n" or block[row].strip(_WHITE):
                 word = _read_line(line, len(words), form)
                 if word is None:
                     others.append(row)

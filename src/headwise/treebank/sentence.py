@@ -115,8 +115,9 @@ class Parse:
 class Sentence:
     """The words of a sentence and the exact lines they came in.
 
-    `lines` keep their own line ends, so that joined they are the bytes of the file again;
-    `rows[i]` is the line of the i-th word. `source` and `first_line` say where it was read.
+    `lines` keep their line ends, so that joined they are the bytes of the file again; the blank
+    lines at the end are one item. `rows[i]` is the line of the i-th word. `source` and `first_line`
+    say where it was read.
     """
 
     words: tuple[Word, ...]
