@@ -5,6 +5,7 @@ import io
 import lzma
 import os
 import resource
+import signal
 import stat
 import subprocess
 import sys
@@ -89,22 +90,59 @@ def test_a_stream_is_read_when_there_is_no_stdin(monkeypatch: pytest.MonkeyPatch
         assert stream.read() == b"x"
 
 
-def test_a_read_that_fails_is_a_data_error() -> None:
+@pytest.mark.parametrize("n_good", [0, 1])
+@pytest.mark.parametrize(
+    "error", [OSError(5, "not this way"), io.UnsupportedOperation("not this way")]
+)
+def test_a_read_that_fails_is_a_data_error(error: OSError, n_good: int) -> None:
     class Broken(io.BytesIO):
-        def readinto(self, _: object) -> int:
-            raise OSError(5, "Input/output error")
+        n_reads = 0
+
+        def readinto(self, buffer: object) -> int:
+            self.n_reads += 1
+            if self.n_reads > n_good:
+                raise error
+            return super().readinto(buffer)  # type: ignore[arg-type]
 
     with (
-        pytest.raises(DataError, match=r"^<stream>: Input/output error\nhint: "),
-        open_source(Broken()) as (stream, _),
+        pytest.raises(DataError, match=r"^<stream>: not this way\nhint: "),
+        open_source(Broken(TEXT)) as (stream, _),
     ):
         stream.read()
 
 
-def test_bytes_after_gzip_data_are_refused() -> None:
+PADDED = {
+    "gzip, two members": gzip.compress(TEXT) * 2,
+    "gzip, zeros at the end": gzip.compress(TEXT * 2) + b"\0" * 5,
+    "xz, two streams": lzma.compress(TEXT) * 2,
+    "xz, zeros between": lzma.compress(TEXT) + b"\0" * 8 + lzma.compress(TEXT),
+    "xz, zeros at the end": lzma.compress(TEXT * 2) + b"\0" * 4,
+    "xz, many zeros": lzma.compress(TEXT) + b"\0" * 100_000 + lzma.compress(TEXT),
+    "xz, an empty stream": lzma.compress(TEXT * 2) + lzma.compress(b""),
+}
+DAMAGED = {
+    "gzip, garbage": gzip.compress(TEXT) + b"more",
+    "gzip, second member cut": (gzip.compress(TEXT) * 2)[:-3],
+    "xz, garbage": lzma.compress(TEXT) + b"more",
+    "xz, garbage after zeros": lzma.compress(TEXT) + b"\0\0\0\0more",
+    "xz, three zeros": lzma.compress(TEXT) + b"\0" * 3,
+    "xz, second header damaged": lzma.compress(TEXT) + b"\xfe" + lzma.compress(TEXT)[1:],
+    "xz, second stream cut": (lzma.compress(TEXT) * 2)[:-3],
+    "xz, second header cut": lzma.compress(TEXT) + lzma.compress(TEXT)[:5],
+}
+
+
+@pytest.mark.parametrize("data", PADDED.values(), ids=PADDED)
+def test_streams_in_a_row_and_padding_are_read(data: bytes) -> None:
+    with open_source(io.BytesIO(data)) as (stream, _):
+        assert stream.read() == TEXT * 2
+
+
+@pytest.mark.parametrize("data", DAMAGED.values(), ids=DAMAGED)
+def test_damage_after_the_first_stream_is_refused(data: bytes) -> None:
     with (
-        pytest.raises(DataError, match="packed data is damaged"),
-        open_source(io.BytesIO(gzip.compress(TEXT) + b"more")) as (stream, _),
+        pytest.raises(DataError, match=r"^<stream>: compressed data is damaged: "),
+        open_source(io.BytesIO(data)) as (stream, _),
     ):
         stream.read()
 
@@ -186,6 +224,49 @@ def test_permissions_follow_the_umask(umask: int, mode: int, tmp_path: Path) -> 
     assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == mode
 
 
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o755])
+def test_a_file_that_is_replaced_keeps_its_permissions(mode: int, tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.touch()
+    path.chmod(mode)
+    with whole_file(path) as stream:
+        stream.write(b"x")
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+def test_the_umask_is_never_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "umask")
+    with whole_file(tmp_path / "out") as stream:
+        stream.write(b"x")
+
+
+def test_a_process_that_is_killed_leaves_no_file_behind(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    if (pid := os.fork()) == 0:
+        with whole_file(path) as stream:
+            stream.write(TEXT)
+            stream.flush()
+            os.kill(os.getpid(), signal.SIGKILL)
+    assert os.waitpid(pid, 0)[1] == signal.SIGKILL
+    if hasattr(os, "O_TMPFILE"):
+        assert os.listdir(tmp_path) == []
+
+
+def test_a_file_has_a_temporary_name_where_it_must_have_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    path = tmp_path / "out"
+    with whole_file(path) as stream:
+        stream.write(TEXT)
+        (name,) = os.listdir(tmp_path)
+        assert name.startswith(".out.")
+    assert (os.listdir(tmp_path), path.read_bytes()) == (["out"], TEXT)
+    with pytest.raises(ValueError), whole_file(path):
+        raise ValueError
+    assert os.listdir(tmp_path) == ["out"]
+
+
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     link = tmp_path / "link"
@@ -208,12 +289,18 @@ def test_a_target_that_cannot_be_is_refused(target: str, what: str, tmp_path: Pa
     assert os.listdir(tmp_path) == ["dir"]
 
 
-def test_an_error_without_a_number_still_has_a_reason(tmp_path: Path) -> None:
-    with (
-        pytest.raises(DataError, match=f"^{tmp_path / 'out'}: not this way\n"),
-        open_target(tmp_path / "out"),
-    ):
-        raise io.UnsupportedOperation("not this way")
+@pytest.mark.parametrize("error", [OSError(5, "Input/output error"), EOFError("none left")])
+def test_errors_of_the_code_that_uses_a_file_pass_through(error: Exception, tmp_path: Path) -> None:
+    def fail(at: object) -> None:
+        raise error
+
+    with pytest.raises(type(error)) as raised, open_target(tmp_path / "out") as target:
+        fail(target)
+    assert raised.value is error
+    with pytest.raises(type(error)) as raised, open_source(io.BytesIO(TEXT)) as source:
+        fail(source)
+    assert raised.value is error
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_pipe_is_written_and_not_replaced(tmp_path: Path) -> None:

@@ -1,29 +1,42 @@
-"""Files and streams as bytes: open what may be packed, write so that nothing is left half done."""
+"""Open files and streams as bytes: decompress on reading, write atomically.
+
+A failure of the file itself becomes a `DataError` that names it. Errors of the code that uses the
+file pass through unchanged: the streams remember their own failures, so the two are told apart.
+"""
 
 import gzip
 import io
 import lzma
 import os
+import secrets
+import stat
 import sys
-import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, TextIO, cast
+from typing import TYPE_CHECKING, BinaryIO, TextIO, cast
 
 from headwise.errors import DataError
 
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer, WriteableBuffer
+
 GZIP_MAGIC = b"\x1f\x8b"
 XZ_MAGIC = b"\xfd7zXZ\x00"
+_DAMAGE = (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile)
+_XZ_ALIGNMENT = 4
+"""Stream padding between or after xz streams is zeros, a multiple of four of them."""
+_DESCRIPTORS = "/proc/self/fd"
 
 
 @contextmanager
 def open_source(source: str | Path | BinaryIO) -> Iterator[tuple[BinaryIO, str]]:
     """Open a path, `-` (stdin) or a binary stream for reading, with the name to use in messages.
 
-    What is packed is known by its first bytes, so a pipe may be gz or xz too. A file that opens
-    but breaks off or is damaged becomes a `DataError`; a stream that was passed in stays open.
+    gzip and xz are recognised by their first bytes, so a pipe may be compressed too. A file that
+    cannot be read to its end, or is damaged, is a `DataError`. A stream that was passed in stays
+    open.
     """
     is_path = isinstance(source, str | Path) and str(source) != "-"
     if isinstance(source, str | Path):
@@ -35,21 +48,28 @@ def open_source(source: str | Path | BinaryIO) -> Iterator[tuple[BinaryIO, str]]
         io.BufferedReader,
         raw if hasattr(raw, "peek") else io.BufferedReader(cast(io.RawIOBase, raw)),
     )
+    reader = None
     try:
-        yield _unpack(buffered), name
-    except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f"packed data is damaged: {error}", name, hint="fetch it again") from error
-    except OSError as error:
-        raise DataError(_reason(error), name, hint="can the whole of it be read?") from error
+        reader = _Reader(_decompress(buffered))
+        with io.BufferedReader(reader) as stream:
+            yield cast(BinaryIO, stream), name
+    except (OSError, *_DAMAGE) as error:
+        if reader is not None and error is not reader.failure:
+            raise
+        if isinstance(error, _DAMAGE):
+            what, hint = f"compressed data is damaged: {error}", "fetch it again"
+        else:
+            what, hint = _reason(error), "can all of it be read?"
+        raise DataError(what, name, hint=hint) from error
     finally:
         if is_path:
             raw.close()
         elif buffered is not raw and not raw.closed:
-            buffered.detach()  # or it would close the stream when it goes
+            buffered.detach()  # or it would close the stream when it is collected
 
 
 def standard(stream: TextIO | None, name: str) -> TextIO:
-    """Give stdin or stdout, unless it was closed before we began."""
+    """Return stdin or stdout, unless it was closed before the program started."""
     if stream is None:
         raise DataError("it is closed", name, hint="name a file instead")
     return stream
@@ -66,87 +86,208 @@ def _reason(error: OSError) -> str:
     return error.strerror or str(error)
 
 
-def _unpack(buffered: io.BufferedReader) -> BinaryIO:
+def _decompress(buffered: io.BufferedReader) -> io.BufferedIOBase | io.RawIOBase:
     magic = buffered.peek(6)[:6]
     if magic.startswith(GZIP_MAGIC):
-        return cast(BinaryIO, gzip.GzipFile(fileobj=buffered))
-    if magic.startswith(XZ_MAGIC):
-        return cast(BinaryIO, io.BufferedReader(lzma.LZMAFile(buffered)))
-    return buffered
+        return gzip.GzipFile(fileobj=buffered)
+    return _XzReader(buffered) if magic.startswith(XZ_MAGIC) else buffered
+
+
+class _Reader(io.RawIOBase):
+    """Reads from a stream, and remembers the error that it failed with."""
+
+    def __init__(self, stream: io.BufferedIOBase | io.RawIOBase) -> None:
+        self._readinto = getattr(stream, "readinto1", stream.readinto)
+        self.failure: BaseException | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int | None:
+        try:
+            return cast(int | None, self._readinto(buffer))
+        except (OSError, *_DAMAGE) as error:
+            self.failure = error
+            raise
+
+
+class _XzReader(io.RawIOBase):
+    """Decompresses one xz stream after the other.
+
+    `lzma.LZMAFile` takes whatever follows the first stream for the end if it is not a valid header,
+    so a damaged second stream would be lost without a word.
+    """
+
+    def __init__(self, stream: io.BufferedReader) -> None:
+        self._stream = stream
+        self._decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        view = memoryview(buffer).cast("B")
+        data, compressed = b"", b""
+        while not data:
+            if self._decompressor.eof:
+                compressed = self._skip_padding()
+                if not compressed:
+                    return 0
+                self._decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ)
+            elif self._decompressor.needs_input:
+                compressed = self._stream.read1()
+                if not compressed:
+                    raise EOFError("it ends before the end of the xz stream")
+            data = self._decompressor.decompress(compressed, len(view))
+            compressed = b""
+        view[: len(data)] = data
+        return len(data)
+
+    def _skip_padding(self) -> bytes:
+        """Skip the zeros after a stream, and return the start of what follows."""
+        n_zeros = 0
+        data = self._decompressor.unused_data or self._stream.read1()
+        while data and not (rest := data.lstrip(b"\0")):
+            n_zeros += len(data)
+            data = self._stream.read1()
+        if data:
+            n_zeros += len(data) - len(rest)
+            data = rest
+        if n_zeros % _XZ_ALIGNMENT:
+            raise lzma.LZMAError(f"{n_zeros} zeros after a stream, not a multiple of four")
+        return data
 
 
 @contextmanager
 def open_target(target: str | Path) -> Iterator[BinaryIO]:
-    """Open a path or `-` (stdout) for writing; `.gz` and `.xz` pack.
+    """Open a path or `-` (stdout) for writing; `.gz` and `.xz` are compressed.
 
-    A path appears whole when the block ends and not at all when it fails; a device or a pipe is
-    written as it is, never replaced.
+    A file appears complete when the block ends, and not at all if the block fails. A device or a
+    pipe is written to directly and never replaced.
     """
     if str(target) == "-":
-        with writing("<stdout>", "is there room where it goes?"):
-            stream = standard(sys.stdout, "<stdout>").buffer
-            yield stream
-            stream.flush()
+        stdout = standard(sys.stdout, "<stdout>").buffer
+        writer = _Writer(stdout)
+        with writing("<stdout>", "is there room where it goes?", writer):
+            yield cast(BinaryIO, writer)
+            writer.flush()
         return
     path = Path(target)
     is_special = os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
     with _special_file(path) if is_special else whole_file(path) as raw:
         if path.suffix == ".gz":
-            with gzip.GzipFile(fileobj=raw, mode="wb", mtime=0) as packed:
-                yield cast(BinaryIO, packed)
+            with gzip.GzipFile(fileobj=raw, mode="wb", mtime=0) as gzip_stream:
+                yield cast(BinaryIO, gzip_stream)
         elif path.suffix == ".xz":
-            with lzma.LZMAFile(raw, mode="wb") as packed_xz:
-                yield cast(BinaryIO, packed_xz)
+            with lzma.LZMAFile(raw, mode="wb") as xz_stream:
+                yield cast(BinaryIO, xz_stream)
         else:
             yield raw
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and those above it, unless it is there."""
-    with writing(str(path), "can a folder be made there?"):
+    """Create a folder and its parents, unless they exist."""
+    with writing(str(path), "can a folder be created there?"):
         path.mkdir(parents=True, exist_ok=True)
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Write a file under a temporary name beside `path`, and rename it when it is whole.
+    """Write a file beside `path`, and put it in place when it is complete.
 
-    Where `path` is a link, the file that it leads to is written.
+    If `path` is a link, the file that it leads to is written. A file that is replaced keeps its
+    permissions. Where the system allows it, the new file has no name until it is complete, so that
+    nothing is left behind even if the process is killed.
     """
     final = Path(os.path.realpath(path))
-    with writing(str(path), "can files be made in this folder?"):
-        handle, temporary = tempfile.mkstemp(dir=final.parent, prefix=f".{final.name}.")
+    temporary = final.with_name(f".{final.name}.{secrets.token_hex(4)}")
+    with writing(str(path), "can files be created in this folder?"):
+        descriptor = _create(temporary)
     try:
-        with writing(str(path), "nothing was written"):
-            with os.fdopen(handle, "wb") as raw:
-                yield raw
-                raw.flush()
-                os.fsync(raw.fileno())
-            os.chmod(temporary, 0o666 & ~_umask())
-            os.replace(temporary, final)
+        with (
+            io.FileIO(descriptor, "wb") as file,
+            _buffered(file, path, "nothing was written") as raw,
+        ):
+            yield raw
+            raw.flush()
+            with writing(str(path), "nothing was written"):
+                _put_in_place(descriptor, temporary, final)
     finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
+        temporary.unlink(missing_ok=True)
+
+
+def _create(temporary: Path) -> int:
+    """Open a file without a name in the folder of `temporary`, or else one with that name."""
+    if hasattr(os, "O_TMPFILE") and os.path.isdir(_DESCRIPTORS):
+        with suppress(OSError):  # not every file system can
+            return os.open(temporary.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
+    return os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+
+
+def _put_in_place(descriptor: int, temporary: Path, final: Path) -> None:
+    os.fsync(descriptor)
+    with suppress(FileNotFoundError):
+        os.fchmod(descriptor, stat.S_IMODE(final.stat().st_mode))
+    if not os.fstat(descriptor).st_nlink:
+        # Only with a folder given does os.link follow the link to the file that has no name.
+        path = f"{_DESCRIPTORS}/{descriptor}"
+        os.link(path, temporary, src_dir_fd=descriptor, follow_symlinks=True)
+    os.replace(temporary, final)
 
 
 @contextmanager
 def _special_file(path: Path) -> Iterator[BinaryIO]:
-    with writing(str(path), "is there room where it goes?"), path.open("wb") as raw:
+    hint = "is there room where it goes?"
+    with writing(str(path), hint):
+        file = io.FileIO(path, "wb")
+    with file, _buffered(file, path, hint) as raw:
         yield raw
 
 
 @contextmanager
-def writing(name: str, hint: str) -> Iterator[None]:
-    """Make a failure to write a `DataError`; a pipe that nobody reads any more is no failure."""
+def _buffered(file: io.FileIO, path: Path, hint: str) -> Iterator[BinaryIO]:
+    writer = _Writer(file)
+    with writing(str(path), hint, writer), io.BufferedWriter(writer) as raw:
+        yield cast(BinaryIO, raw)
+
+
+class _Writer(io.RawIOBase):
+    """Writes to a stream, and remembers the error that it failed with."""
+
+    def __init__(self, stream: BinaryIO | io.FileIO) -> None:
+        self._stream = stream
+        self.failure: OSError | None = None
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: "ReadableBuffer") -> int | None:
+        try:
+            return self._stream.write(data)
+        except OSError as error:
+            self.failure = error
+            raise
+
+    def flush(self) -> None:
+        try:
+            if not self._stream.closed:
+                self._stream.flush()
+        except OSError as error:
+            self.failure = error
+            raise
+
+
+@contextmanager
+def writing(name: str, hint: str, writer: _Writer | None = None) -> Iterator[None]:
+    """Turn a failure to write into a `DataError`, except for a pipe that nobody reads any more.
+
+    With `writer`, other errors than its own pass through.
+    """
     try:
         yield
     except BrokenPipeError:
         raise
     except OSError as error:
+        if writer is not None and error is not writer.failure:
+            raise
         raise DataError(_reason(error), name, hint=hint) from error
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

@@ -1,5 +1,6 @@
 """Standard streams that are full or closed, and signals: one message, and nothing left behind."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -58,7 +59,7 @@ def test_a_signal_leaves_nothing_half_done(number: signal.Signals, tmp_path: Pat
         assert process.stdin
         process.stdin.write("Kids play.\n\n" * 100)
         process.stdin.flush()
-        until(lambda: list(tmp_path.iterdir()))
+        until(lambda: is_writing_in(tmp_path, process.pid))
         process.send_signal(number)
         _, message = process.communicate()
     assert process.returncode == 128 + number
@@ -76,7 +77,7 @@ def listen(event, arguments):
     global opened
     if event == "import" and opened:
         print("imported:", arguments[0], file=sys.stderr)
-    opened = opened or (event == "open" and "out.conllu" in str(arguments[0]))
+    opened = opened or (event == "open" and "results" in str(arguments[0]))
 
 sys.addaudithook(listen)
 headwise.cli.main.main()
@@ -86,10 +87,20 @@ headwise.cli.main.main()
 @pytest.mark.parametrize("flags", [["--threads", "2"], ["--processes", "2"]])
 def test_nothing_is_imported_in_the_middle(flags: list[str], tmp_path: Path) -> None:
     # A signal that comes in the middle of an import may be lost: Python ignores errors there.
-    command = [sys.executable, "-c", NO_IMPORTS, "parse", *flags, "-o", tmp_path / "out.conllu"]
+    path = tmp_path / "results" / "out.conllu"
+    path.parent.mkdir()
+    command = [sys.executable, "-c", NO_IMPORTS, "parse", *flags, "-o", path]
     done = subprocess.run(command, input=b"Kids play.", capture_output=True, check=True)
-    assert (tmp_path / "out.conllu").exists()
+    assert path.exists()
     assert b"imported" not in done.stderr
+
+
+def is_writing_in(folder: Path, pid: int) -> bool:
+    """Tell whether a process has a file in a folder open, which may have no name yet."""
+    if not Path("/proc/self/fd").is_dir():
+        return bool(list(folder.iterdir()))
+    opened = Path(f"/proc/{pid}/fd").iterdir()
+    return any(str(folder) in os.readlink(link) for link in opened)
 
 
 def until(is_so: Callable[[], object], seconds: float = 30) -> None:

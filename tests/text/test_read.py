@@ -117,7 +117,7 @@ def test_packed_text_unpacks(segmenter: Segmenter) -> None:
     text = "Kids löve candy. ".encode() * 100
     for packed in (gzip.compress(text), lzma.compress(text)):
         assert read(packed, "auto", segmenter) == read(text, "auto", segmenter)
-    with pytest.raises(DataError, match="packed data is damaged"):
+    with pytest.raises(DataError, match="compressed data is damaged"):
         read(gzip.compress(text)[:-20], "auto", segmenter)
 
 

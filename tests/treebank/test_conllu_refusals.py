@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from headwise.errors import DataError
-from headwise.treebank import conllu
-from headwise.treebank.conllu import Malformed, as_bytes, read_conllu
+from headwise.treebank.conllu import Malformed, as_bytes, read_conllu, read_stream
 
 
 def word(number: object, form: str = "x", head: object = 0, deps: str = "_") -> str:
@@ -148,27 +147,26 @@ def test_a_byte_order_mark_inside_a_file_is_a_character() -> None:
 
 
 @pytest.mark.parametrize("endless", ["x" * 1000, "# comment\n" * 100, "\n" * 1000])
-def test_a_sentence_without_end_is_refused(endless: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conllu, "MAX_SENTENCE_BYTES", 100)
+def test_a_sentence_without_end_is_refused(endless: str) -> None:
     stream = io.BytesIO((GOOD + "# s\n" + endless).encode())
-    reading = read_conllu(stream, on_error="skip")
+    reading = read_stream(stream, "<stream>", "conllu", "skip", max_bytes=100)
     next(reading)
     with pytest.raises(DataError) as refusal:
         next(reading)
     check_message(refusal.value, "<stream>", 4, "a sentence of more than")
 
 
-def test_a_line_without_end_is_not_read_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conllu, "MAX_SENTENCE_BYTES", 100)
+def test_a_line_without_end_is_not_read_to_the_end() -> None:
     stream = io.BytesIO(b"x" * 1_000_000)
     with pytest.raises(DataError, match=r"^<stream>:1: a sentence of more than"):
-        next(read_conllu(stream))
-    assert stream.tell() <= 2 * io.DEFAULT_BUFFER_SIZE
+        next(read_stream(stream, "<stream>", "conllu", "raise", max_bytes=100))
+    assert stream.tell() == 101
 
 
-def test_a_sentence_of_just_the_largest_size_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conllu, "MAX_SENTENCE_BYTES", len(GOOD))
-    assert len(list(read_conllu(io.BytesIO(GOOD.encode() * 3)))) == 3
+def test_a_sentence_of_just_the_largest_size_is_read() -> None:
+    stream = io.BytesIO(GOOD.encode() * 3)
+    reading = read_stream(stream, "<stream>", "conllu", "raise", max_bytes=len(GOOD))
+    assert len(list(reading)) == 3
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
@@ -178,7 +176,7 @@ def test_packed_data_that_breaks_off_is_refused(pack, lost: int, tmp_path: Path)
     path.write_bytes(pack(GOOD.encode() * 50)[:-lost])
     with pytest.raises(DataError) as refusal:
         list(read_conllu(path, on_error="skip"))
-    check_message(refusal.value, path, None, "packed data is damaged")
+    check_message(refusal.value, path, None, "compressed data is damaged")
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
@@ -187,7 +185,7 @@ def test_packed_data_that_is_damaged_is_refused(pack) -> None:
     packed[len(packed) // 2] ^= 0xFF
     with pytest.raises(DataError) as refusal:
         list(read_conllu(io.BytesIO(packed)))
-    check_message(refusal.value, "<stream>", None, "packed data is damaged")
+    check_message(refusal.value, "<stream>", None, "compressed data is damaged")
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ def open_at(path: str, start: int) -> Iterator[BinaryIO]:
                 yield _buffered(file)
         except OSError as error:
             if error.errno is None and _DAMAGE.search(str(error)):
-                raise DamagedError(f"packed data is damaged: {error}", path) from error
+                raise DamagedError(f"compressed data is damaged: {error}", path) from error
             raise
         except DataError as error:
             cause = error.__cause__
