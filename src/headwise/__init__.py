@@ -107,4 +107,4 @@ def show(
     """
     from headwise.render import picture
 
-    return picture.show(what, parse, max_width=max_width)
+    return picture.to_picture(what, parse, max_width=max_width)

@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from headwise.render.cells import clip, is_right_to_left, isolate, text_width, visible
@@ -29,7 +29,6 @@ def test_characters_that_act_are_shown(text: str, shown: str) -> None:
     assert visible(text) == shown
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_nothing_visible_acts(text: str) -> None:
     shown = visible(text)
@@ -81,7 +80,6 @@ def test_clip(text: str, width: int, short: str) -> None:
     assert clip(text, width) == short
 
 
-@settings(deadline=None)
 @given(st.text(), st.integers(1, 20))
 def test_clip_text_fits_and_is_bounded(text: str, width: int) -> None:
     short = clip(visible(text), width)

@@ -1,7 +1,7 @@
 """The layout of a picture: texts beside each other, labels within their arcs, arcs that nest."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from render.made_sentences import head_lists
 
@@ -27,7 +27,6 @@ def test_levels_of_small_cases(spans: list[tuple[int, int]], expected: list[int]
     assert levels(spans) == expected
 
 
-@settings(deadline=None)
 @given(SPANS)
 def test_no_two_arcs_on_a_level_overlap(spans: list[tuple[int, int]]) -> None:
     found = levels(spans)
@@ -37,7 +36,6 @@ def test_no_two_arcs_on_a_level_overlap(spans: list[tuple[int, int]]) -> None:
                 assert found[i] != found[j]
 
 
-@settings(deadline=None)
 @given(SPANS)
 def test_an_arc_is_above_what_it_contains_and_on_something(spans: list[tuple[int, int]]) -> None:
     found = levels(spans)
@@ -80,7 +78,6 @@ def test_words_move_apart_for_a_long_label() -> None:
     assert far > near + 100
 
 
-@settings(deadline=None)
 @given(head_lists(), st.data())
 def test_texts_do_not_touch_and_labels_fit_under_their_arcs(
     heads: list[int], data: st.DataObject
@@ -98,7 +95,6 @@ def test_texts_do_not_touch_and_labels_fit_under_their_arcs(
         assert abs(start - end) >= label if arc.head else start == end
 
 
-@settings(deadline=None)
 @given(head_lists())
 def test_arcs_with_a_common_end_nest(heads: list[int]) -> None:
     arcs = arcs_from(heads)

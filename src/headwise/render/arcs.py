@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from headwise.treebank.sentence import Parse, Sentence
 
 UNSURE = 0.5
-"""Arcs of a smaller probability stand out: another head may well be the right one."""
+"""Arcs of a lower probability stand out, because another head may well be right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +24,12 @@ class Arc:
 
     @property
     def is_unsure(self) -> bool:
-        """Tell whether the parser gives this arc less than an even chance."""
+        """Whether the parser gives this arc a probability below a half."""
         return self.probability is not None and self.probability < UNSURE
 
     @property
     def is_drawn(self) -> bool:
-        """Tell whether the arc has two ends: it comes from ROOT or from another word."""
+        """Whether the arc has two ends: it comes from ROOT or from another word."""
         return self.head is not None and self.head != self.dependent
 
     @property
@@ -59,7 +59,7 @@ def arcs_of(sentence: Sentence, parse: Parse | None = None) -> tuple[Arc, ...]:
 
 
 def _probability(log_prob: float) -> float | None:
-    # A softmax in float32 may end a hair above 1.
+    # A softmax in float32 may give slightly more than 1.
     return None if math.isnan(log_prob) else math.exp(min(log_prob, 0.0))
 
 

@@ -67,7 +67,7 @@ def _find_in_cycle(position: int, head_of: Sequence[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """The line that the arcs of one head hang on, from the position `top` to `bottom`."""
+    """The vertical line that the arcs of one head hang on, from the row `top` to `bottom`."""
 
     column: int
     top: int

@@ -1,8 +1,6 @@
-"""A picture that a notebook shows by itself.
+"""A picture that a notebook displays as the last value of a cell.
 
-    headwise.show(parser.annotate_text("Kids love candy. So do I."))
-
-as the last line of a cell draws the trees; nothing here needs the notebook.
+headwise.show(parser.annotate_text("Kids love candy. So do I."))
 """
 
 from collections.abc import Iterable
@@ -14,9 +12,6 @@ from headwise.files import open_target
 from headwise.render.svg import stack_svgs, to_svg
 from headwise.treebank.sentence import Parse, Sentence, sentence_from_words
 
-_NO_SENTENCE = sentence_from_words([], [])
-"""What an empty text looks like."""
-
 
 @dataclass(frozen=True, slots=True)
 class Picture:
@@ -25,30 +20,29 @@ class Picture:
     svg: str
 
     def _repr_svg_(self) -> str:
-        """Show it in a notebook."""
+        """Give notebooks what they display."""
         return self.svg
 
     def __repr__(self) -> str:
         return f"<Picture: {len(self.svg):,} characters of SVG>"
 
     def save(self, path: str | Path) -> None:
-        """Write it to a file, whole or not at all."""
+        """Write it to a file; if that fails, no part of it is left."""
         with open_target(path) as stream:
             stream.write(self.svg.encode("utf-8") + b"\n")
 
 
-def show(
-    what: Sentence | Iterable[tuple[Sentence, Parse]],
+def to_picture(
+    parsed: Sentence | Iterable[tuple[Sentence, Parse]],
     parse: Parse | None = None,
     *,
     max_width: float | None = None,
 ) -> Picture:
-    """Draw a sentence, or what `Parser.annotate_text` gives, one sentence below the other.
+    """Draw a sentence, or the result of `Parser.annotate_text`, one sentence below the other.
 
     Wider pictures shrink to `max_width` pixels each.
     """
-    instead = "show takes a sentence, or what Parser.annotate_text gives for a text"
-    refuse(what, (str, bytes), instead)
-    pairs = [(what, parse)] if isinstance(what, Sentence) else what
+    refuse(parsed, (str, bytes), "show takes a sentence, or the result of Parser.annotate_text")
+    pairs = [(parsed, parse)] if isinstance(parsed, Sentence) else parsed
     drawn = [to_svg(*pair, max_width=max_width) for pair in pairs]
-    return Picture(stack_svgs(drawn or [to_svg(_NO_SENTENCE)]))
+    return Picture(stack_svgs(drawn or [to_svg(sentence_from_words([], []))]))

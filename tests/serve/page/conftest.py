@@ -1,7 +1,7 @@
 """The page in a real browser, against the real server in a process of its own.
 
-Each test gets a fresh page that watches itself: an error on the console, a violation of the
-Content-Security-Policy or a request to another host fails the test that caused it.
+All tests share the server and the browser; each gets fresh pages. An error on the console, a
+violation of the Content-Security-Policy or a request to another host fails the test.
 """
 
 import os
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -21,7 +21,7 @@ CHROMIUM = next(
 DESKTOP = {"width": 1280, "height": 800}
 MAX_BYTES = 50_000
 FAILED_LOAD = "Failed to load resource"
-"""What the browser itself says of an answer that is an error."""
+"""The browser's message about an answer with an error status."""
 
 PageMaker = Callable[..., Page]
 
@@ -29,9 +29,9 @@ _ENVIRONMENT = {name: os.environ[name] for name in os.environ if name != "HEADWI
 _ENVIRONMENT["OMP_NUM_THREADS"] = "1"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server() -> Iterator[str]:
-    """Serve the model inside; gives the address."""
+    """Serve the built-in model; gives the address."""
     command = [sys.executable, "-m", "headwise", "serve", "--port", "0", "--workers", "1"]
     process = subprocess.Popen(
         [*command, "--max-bytes", str(MAX_BYTES)],
@@ -48,36 +48,36 @@ def server() -> Iterator[str]:
         process.send_signal(signal.SIGTERM)
 
 
-@pytest.fixture(scope="module")  # its event loop must end before other tests start theirs
-def browser() -> Iterator[Browser]:
+@pytest.fixture(scope="package")  # its event loop must end before other tests start theirs
+def browser() -> Iterator[BrowserContext]:
     if CHROMIUM is None:
         pytest.skip("needs Chromium: apt-get install chromium")
     # Chromium has no sandbox for root, who runs CI in containers.
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        yield chromium
+        context = chromium.new_context(viewport=DESKTOP, reduced_motion="reduce")
+        context.set_default_timeout(8_000)
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        yield context
         chromium.close()
 
 
 @pytest.fixture
-def open_page(browser: Browser, server: str) -> Iterator[PageMaker]:
-    """Open pages that are watched; `fails` is how many requests may be answered with an error."""
-    contexts: list[BrowserContext] = []
-    troubles: list[str] = []
+def open_page(browser: BrowserContext, server: str) -> Iterator[PageMaker]:
+    """Open watched pages; `fails` is how many requests are answered with an error."""
+    pages: list[Page] = []
+    errors: list[str] = []
     failed: list[str] = []
-    allowed = 0
+    expected = 0
 
-    def opened(fragment: str = "", fails: int = 0, **options: object) -> Page:
-        nonlocal allowed
-        allowed += fails
-        context = browser.new_context(**{"viewport": DESKTOP, "reduced_motion": "reduce"} | options)
-        contexts.append(context)
-        context.set_default_timeout(8_000)
-        context.grant_permissions(["clipboard-read", "clipboard-write"])
-        page = context.new_page()
+    def opened(fragment: str = "", fails: int = 0) -> Page:
+        nonlocal expected
+        expected += fails
+        page = browser.new_page()
+        pages.append(page)
         page.on("console", lambda message: note(message.type, message.text))
-        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("request", lambda request: check(request.url))
         page.goto(server + fragment)
         expect(page.get_by_role("button", name="Kids love candy")).to_be_visible()
@@ -85,17 +85,17 @@ def open_page(browser: Browser, server: str) -> Iterator[PageMaker]:
 
     def note(kind: str, text: str) -> None:
         if kind in ("error", "warning"):
-            (failed if text.startswith(FAILED_LOAD) else troubles).append(text)
+            (failed if text.startswith(FAILED_LOAD) else errors).append(text)
 
     def check(url: str) -> None:
         if not url.startswith((server, "blob:" + server)):
-            troubles.append(f"request to {url}")
+            errors.append(f"request to {url}")
 
     yield opened
-    for context in contexts:
-        context.close()
-    assert not troubles
-    assert len(failed) == allowed, failed
+    for page in pages:
+        page.close()
+    assert not errors
+    assert len(failed) == expected, failed
 
 
 @pytest.fixture

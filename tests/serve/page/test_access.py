@@ -1,9 +1,7 @@
-"""With the keyboard alone, read aloud, in light and dark, on a phone."""
+"""Access by keyboard and screen reader, in light and dark, on a phone."""
 
-import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
-from serve.page.conftest import PageMaker
 from serve.page.visits import (
     HEBREW,
     KIDS,
@@ -53,7 +51,7 @@ def test_keyboard_alone_does_everything(page: Page) -> None:
     expect(page.locator(".matrix")).to_be_visible()
 
 
-def test_tree_is_told_in_words(page: Page) -> None:
+def test_tree_is_described_in_words(page: Page) -> None:
     parse(page, "Kids love candy.")
     expect(page.get_by_role("article", name="Sentence 1")).to_be_visible()
     assert (word(page, 1).get_attribute("aria-label") or "").startswith(
@@ -64,17 +62,19 @@ def test_tree_is_told_in_words(page: Page) -> None:
 
 
 def findings(page: Page) -> list[str]:
+    """Run all rules in the light scheme, and those about colours in the dark one."""
     violations = Axe().run(page).response["violations"]
+    page.emulate_media(color_scheme="dark")
+    colours = Axe().run(page, options={"runOnly": ["color-contrast"]}).response["violations"]
+    page.emulate_media(color_scheme="light")
     return [
         f"{found['id']} ({found['impact']}): {found['nodes'][0]['html'][:200]}"
-        for found in violations
+        for found in violations + colours
         if found["impact"] in ("serious", "critical")
     ]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(scheme: str, open_page: PageMaker) -> None:
-    page = open_page(color_scheme=scheme)
+def test_axe_finds_nothing_serious(page: Page) -> None:
     assert findings(page) == []
     page.get_by_role("button", name="Parse", exact=True).click()
     expect(page.get_by_role("alert")).not_to_be_empty()
@@ -89,8 +89,8 @@ def test_axe_finds_nothing_serious(scheme: str, open_page: PageMaker) -> None:
         assert findings(page) == []
 
 
-def test_page_itself_never_scrolls_sideways_on_a_phone(open_page: PageMaker) -> None:
-    page = open_page(viewport=PHONE, has_touch=True)
+def test_page_itself_never_scrolls_sideways_on_a_phone(page: Page) -> None:
+    page.set_viewport_size(PHONE)
     too_wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert page.evaluate(too_wide) <= 0
     for text in (LONG, HEBREW, "x" * 900):
@@ -100,6 +100,20 @@ def test_page_itself_never_scrolls_sideways_on_a_phone(open_page: PageMaker) -> 
             assert page.evaluate(too_wide) <= 0, (text[:20], view)
         word(page, 1).click()
         assert page.evaluate(too_wide) <= 0
+
+
+def test_wide_trees_use_the_window_then_shrink_then_scroll(page: Page) -> None:
     parse(page, LONG)
-    box = page.locator(".scroll").first
-    assert box.evaluate("box => box.scrollWidth > box.clientWidth")
+    svg = page.locator(".body svg")
+    natural = int(svg.get_attribute("width") or 0)
+    for window, is_whole, is_scrolled in (
+        (natural + 200, True, False),
+        (natural - 500, False, False),
+        (natural // 2, False, True),
+    ):
+        page.set_viewport_size({"width": window, "height": 800})
+        shown = svg.evaluate("svg => svg.getBoundingClientRect().width")
+        assert (shown == natural) == is_whole
+        assert shown >= 0.7 * natural - 1
+        box = page.locator(".scroll")
+        assert box.evaluate("box => box.scrollWidth > box.clientWidth") == is_scrolled

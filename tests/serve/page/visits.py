@@ -1,4 +1,4 @@
-"""What the tests of the page do again and again."""
+"""Steps that several tests of the page share."""
 
 import json
 import math
@@ -36,13 +36,17 @@ REPAIRED: dict[str, Any] = {
         [0.3, 0.7, 0.0, 0.0, 0.0],
     ],
 }
-"""The first word and the last chose each other."""
+"""The first word and the last select each other."""
+
+
+def submit(page: Page, text: str) -> None:
+    page.get_by_label("Text or CoNLL-U").fill(text)
+    page.get_by_role("button", name="Parse", exact=True).click()
 
 
 def parse(page: Page, text: str) -> Locator:
-    """Parse a text as a reader does; gives the sentences."""
-    page.get_by_label("Text or CoNLL-U").fill(text)
-    page.get_by_role("button", name="Parse", exact=True).click()
+    """Parse a text and wait for the result; gives the sentences."""
+    submit(page, text)
     expect(page.locator("#status")).to_contain_text("Parsed")
     return page.get_by_role("article")
 
@@ -77,8 +81,8 @@ def pictures_of(sentence: dict[str, Any]) -> dict[str, DrawnTree]:
 def once(page: Page, path: str, handle: Callable[[Route], None]) -> None:
     """Handle the next request for a path; those after it reach the server.
 
-    The handler stays: with `times=1` a request that follows at once can be lost while playwright
-    takes the handler away.
+    The handler stays: with `times=1`, a request that follows at once can be lost while playwright
+    removes the handler.
     """
     is_first = True
 
@@ -96,7 +100,7 @@ def once(page: Page, path: str, handle: Callable[[Route], None]) -> None:
 def refuse_once(
     page: Page, path: str, status: int, message: str, headers: dict[str, str] | None = None
 ) -> None:
-    """Let the server refuse the next request for a path."""
+    """Refuse the next request for a path."""
     body = json.dumps({"error": {"message": message, "hint": None}})
     once(page, path, lambda route: route.fulfill(status=status, body=body, headers=headers))
 

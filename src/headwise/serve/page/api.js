@@ -112,7 +112,8 @@ async function ask(body, { signal, token, onBusy }) {
     try {
       return await send("parse", { method: "POST", headers, body: JSON.stringify(body), signal });
     } catch (error) {
-      if (!(error instanceof RequestError) || error.status !== 429 || tries === MAX_TRIES) throw error;
+      if (!(error instanceof RequestError) || error.status !== 429 || tries === MAX_TRIES)
+        throw error;
       onBusy(error.wait);
       await pause(error.wait, signal);
     }

@@ -72,7 +72,9 @@ function showError(error) {
     again.addEventListener("click", () => form.requestSubmit());
     parts.push(element("p", {}, again));
   }
-  getElement("token-field", HTMLElement).hidden &&= !(error instanceof RequestError && error.status === 401);
+  getElement("token-field", HTMLElement).hidden &&= !(
+    error instanceof RequestError && error.status === 401
+  );
   errorBox.replaceChildren(...parts);
   say("");
 }
@@ -93,7 +95,9 @@ function access() {
 async function run() {
   const typed = text.value;
   if (!typed.trim()) {
-    showError(new RequestError("There is no text yet.", "Type or paste some, or choose an example."));
+    showError(
+      new RequestError("There is no text yet.", "Type or paste some, or choose an example."),
+    );
     text.focus();
     return;
   }
@@ -244,7 +248,9 @@ function listen() {
     state.word = "";
   });
   more.addEventListener("click", showMore);
-  getElement("copy-link", HTMLButtonElement).addEventListener("click", () => copyLink().catch(showError));
+  getElement("copy-link", HTMLButtonElement).addEventListener("click", () =>
+    copyLink().catch(showError),
+  );
   getElement("save-conllu", HTMLButtonElement).addEventListener("click", () =>
     saveConllu().catch(showError),
   );

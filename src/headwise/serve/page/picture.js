@@ -185,7 +185,11 @@ function option(word, sentence, picture, index) {
     isUncertain(sentence.percents[index]) ? "uncertain" : "",
   ];
   const { x, width } = picture.words[index];
-  const box = { x: fixed(x - width / 2 - 5), y: fixed(picture.floor + 1), width: fixed(width + 10) };
+  const box = {
+    x: fixed(x - width / 2 - 5),
+    y: fixed(picture.floor + 1),
+    width: fixed(width + 10),
+  };
   return shape(
     "g",
     {

@@ -127,6 +127,9 @@ function figure(picture, mark, title) {
     element("figcaption", {}, element("span", { class: `sample ${mark}` }), title),
     picture,
   );
-  made.style.setProperty("--width", picture.querySelector("svg")?.style.getPropertyValue("--width") ?? "");
+  made.style.setProperty(
+    "--width",
+    picture.querySelector("svg")?.style.getPropertyValue("--width") ?? "",
+  );
   return made;
 }

@@ -66,7 +66,8 @@ export function sentenceCard(answer, number, first, context) {
     if (view === "matrix") body.replaceChildren(matrixView(sentence));
     else if (view === "words") body.replaceChildren(wordsView(sentence));
     else if (!sentence.picture) {
-      const note = "Trees are left out at the end of long texts. Parse a part of the text to see them.";
+      const note =
+        "Trees are left out at the end of long texts. Parse a part of the text to see them.";
       body.replaceChildren(element("p", { class: "note" }, note), wordsView(sentence));
     } else {
       const name = `Sentence ${number}: tree`;
