@@ -124,24 +124,25 @@ def _record(sentence: Sentence, parse: Parse, head_log_probs: FloatArray) -> dic
 def draw_pictures(
     sentence: Sentence, parse: Parse, head_log_probs: FloatArray
 ) -> dict[str, DrawnTree]:
-    """Draw the tree and, if a repair changed it, the heads that the words chose (Eq. 8).
+    """Draw the tree and, if a repair changed it, the heads that the words selected (Eq. 8).
 
-    Only arcs of the tree have labels; the others show their probability in its place.
+    Arcs that are not in the tree have no label; they show their probability instead.
     """
     pictures = {"picture": draw_tree(sentence, parse)}
-    heads: list[int] = greedy(head_log_probs)[1:].tolist()
-    if parse.how != "greedy" and heads != list(parse.heads):
-        log_probs = [float(head_log_probs[word, head]) for word, head in enumerate(heads, 1)]
-        labels = [
-            label if head == kept else percent(math.exp(log_prob))
-            for label, head, kept, log_prob in zip(
-                parse.labels, heads, parse.heads, log_probs, strict=True
-            )
-        ]
-        chosen = replace(
+    if parse.how == "greedy":
+        return pictures
+    heads, labels, log_probs = [], list(parse.labels), []
+    for position, head in enumerate(greedy(head_log_probs)[1:].tolist(), 1):
+        log_prob = float(head_log_probs[position, head])
+        if head != parse.heads[position - 1]:
+            labels[position - 1] = percent(math.exp(log_prob))
+        heads.append(head)
+        log_probs.append(log_prob)
+    if heads != list(parse.heads):
+        selected = replace(
             parse, heads=tuple(heads), labels=tuple(labels), head_log_probs=tuple(log_probs)
         )
-        pictures["greedy_picture"] = draw_tree(sentence, chosen)
+        pictures["greedy_picture"] = draw_tree(sentence, selected)
     return pictures
 
 

@@ -3,7 +3,6 @@
 import struct
 from xml.etree import ElementTree
 
-import pytest
 from playwright.sync_api import Page, expect
 from serve.page.conftest import PageMaker
 from serve.page.visits import (
@@ -24,14 +23,15 @@ from headwise.render import to_svg
 MIXED = ["Ærø", "日本語", "naïve", "WWW", "e\u0301", "iii", "שלום", "👍", "x" * 80, "\u0301a"]
 
 
-@pytest.mark.parametrize("words", [KIDS.split(), HEBREW.split(), MIXED], ids=["en", "he", "mixed"])
-def test_saved_svg_is_that_of_the_command_line(words: list[str], page: Page) -> None:
-    sentence = sentence_from_words([(form,) for form in words], ["form"])
-    [(parsed, parsed_as)] = load().annotate([sentence])
-    assert isinstance(parsed, Sentence)
-    assert isinstance(parsed_as, Parse)
-    parse(page, sentence.conllu)
-    assert saved(page, "Save sentence 1 as SVG").decode() == to_svg(parsed, parsed_as) + "\n"
+def test_saved_svg_is_that_of_the_command_line(page: Page) -> None:
+    for words in (KIDS.split(), HEBREW.split(), MIXED):
+        sentence = sentence_from_words([(form,) for form in words], ["form"])
+        [(parsed, parsed_as)] = load().annotate([sentence])
+        assert isinstance(parsed, Sentence)
+        assert isinstance(parsed_as, Parse)
+        parse(page, sentence.conllu)
+        expect(page.locator(".word").first).to_have_text(words[0])
+        assert saved(page, "Save sentence 1 as SVG").decode() == to_svg(parsed, parsed_as) + "\n"
 
 
 def test_png_is_twice_the_size_of_the_picture(page: Page) -> None:
@@ -44,46 +44,44 @@ def test_png_is_twice_the_size_of_the_picture(page: Page) -> None:
     )
 
 
+def lefts(page: Page, selector: str) -> list[float]:
+    return page.locator(selector).evaluate_all("all => all.map(e => e.getBoundingClientRect().x)")
+
+
 def test_hebrew_goes_from_right_to_left(page: Page) -> None:
     parse(page, HEBREW)
-    places = [box["x"] for one in page.locator("text.word").all() if (box := one.bounding_box())]
-    assert places == sorted(places, reverse=True)
+    assert lefts(page, "text.word") == sorted(lefts(page, "text.word"), reverse=True)
     word(page, 1).click()
     page.keyboard.press("ArrowLeft")
     expect(word(page, 2)).to_be_focused()
     choose_view(page, "Matrix")
-    boxes = [one.bounding_box() for one in page.locator(".matrix thead th").all()]
-    assert boxes[0]
-    assert boxes[-1]
-    assert boxes[0]["x"] > boxes[-1]["x"]
+    assert lefts(page, ".matrix thead th") == sorted(lefts(page, ".matrix thead th"), reverse=True)
 
 
-def test_repair_is_shown_beside_what_the_words_chose(page: Page) -> None:
+def test_repair_is_shown_beside_the_selected_heads(page: Page) -> None:
     answer_with(page, REPAIRED)
     parse(page, "Eat or be eaten")
     expect(page.locator(".repair .note")).to_have_text(
-        "The heads that the words chose are no tree: some of them form a circle. "
+        "The heads that the words selected are not a tree: some of them form a cycle. "
         "Chu-Liu-Edmonds found the best tree and moved “Eat” (1) from “eaten” (4) to ROOT."
     )
     expect(page.locator("figure")).to_have_count(2)
     expect(page.locator(".arc.gone title")).to_have_text("60%: eaten → Eat, 60%")
     expect(page.locator(".arc.new title")).to_have_text("root: ROOT → Eat, 40%")
     expect(page.locator(".tree .arc.unsure")).to_have_count(1)
-    greedy, repaired = (one.bounding_box() for one in page.locator("figure svg").all())
-    assert greedy
-    assert repaired
-    assert greedy["x"] + greedy["width"] <= repaired["x"]
+    greedy, repaired = lefts(page, "figure")
+    assert greedy < repaired
     word(page, 1).click()
-    expect(page.locator(".distribution tbody tr").nth(0)).to_contain_text("chosen first")
+    expect(page.locator(".distribution tbody tr").nth(0)).to_contain_text("selected first")
     choose_view(page, "Matrix")
     expect(page.locator("td.replaced")).to_have_attribute(
-        "title", "Eat ← eaten: 0.6000, chosen first, then repaired"
+        "title", "Eat ← eaten: 0.6000, selected first, then repaired"
     )
 
 
 def test_reason_for_a_repair(page: Page) -> None:
     for how, greedy, reason in (
-        ("mst", [0, 4, 4, 0], "no single tree: 2 words chose ROOT"),
+        ("mst", [0, 4, 4, 0], "not a single tree: 2 words selected ROOT"),
         ("eisner", [3, 4, 0, 3], "a tree whose arcs cross"),
     ):
         answer_with(page, REPAIRED | {"how": how, "greedy": greedy})
@@ -92,27 +90,25 @@ def test_reason_for_a_repair(page: Page) -> None:
 
 
 def test_long_sentences_have_no_matrix(page: Page) -> None:
-    n_words = 61
-    words = [
-        {"id": n + 1, "form": "a", "head": n, "deprel": "dep", "probability": 0.9}
-        for n in range(n_words)
-    ]
-    rows = [[1.0 if head == n else 0.0 for head in range(n_words + 1)] for n in range(n_words)]
-    answer_with(page, {"text": "a", "words": words, "how": "greedy", "distribution": rows})
-    parse(page, "a")
+    parse(page, sentence_from_words([("a",)] * 61, ["form"]).conllu)
     choose_view(page, "Matrix")
     expect(page.locator(".body .note")).to_have_text(
         "This sentence has 61 words; the matrix is shown for up to 60."
     )
 
 
-def test_long_texts_have_no_distributions(page: Page) -> None:
-    answer_with(page, {key: value for key, value in REPAIRED.items() if key != "distribution"})
+def test_long_texts_have_no_distributions_and_at_the_end_no_trees(page: Page) -> None:
+    short = {key: value for key, value in REPAIRED.items() if key != "distribution"}
+    answer_with(page, short, short | {"picture": None})
     with page.expect_request("**/parse") as request:
         parse(page, "a " * 10_001)
     assert "distribution" not in request.value.post_data_json
     word(page, 1).click()
     expect(page.locator(".distribution")).to_contain_text("left out for long texts")
+    last = page.get_by_role("article").nth(1)
+    expect(last.locator(".note")).to_contain_text("Trees are left out at the end of long texts")
+    expect(last.locator("table.words tbody tr")).to_have_count(4)
+    expect(last.get_by_role("button")).to_have_count(0)
 
 
 def test_too_large_a_distribution_is_done_without(open_page: PageMaker) -> None:

@@ -52,8 +52,8 @@ def parse(page: Page, text: str) -> Locator:
 
 
 def answer_with(page: Page, *sentences: dict[str, Any]) -> None:
-    """Make the server answer with these sentences and their pictures."""
-    answers = [sentence | pictures_of(sentence) for sentence in sentences]
+    """Make the server answer with these sentences, with pictures where they bring none."""
+    answers = [pictures_of(sentence) | sentence for sentence in sentences]
     body = msgspec.json.encode({"model": "en", "sentences": answers})
 
     def answer(route: Route) -> None:

@@ -99,7 +99,7 @@ function noteOf(sentence, position, head) {
   const isInTree = sentence.words[position - 1].head === head;
   const isGreedy = sentence.greedy !== undefined && sentence.greedy[position - 1] === head;
   if (isInTree) return "in the tree";
-  return isGreedy ? "chosen first, then repaired" : "";
+  return isGreedy ? "selected first, then repaired" : "";
 }
 
 /** @param {Row[]} rows */

@@ -204,7 +204,7 @@ function choose(menu, value) {
 /** Tell how the text will be read. */
 function noteForm() {
   getElement("reads", HTMLElement).textContent = isConllu(text.value)
-    ? "Read as CoNLL-U: words and sentences stay."
+    ? "CoNLL-U: its words and sentences are kept."
     : "";
 }
 

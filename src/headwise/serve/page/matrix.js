@@ -61,7 +61,7 @@ function matrix(sentence, rows) {
     element(
       "caption",
       { class: "hidden" },
-      "Probability that the word of the row selects the word of the column as its head, in per cent",
+      "Probability that the word of the row selects the word of the column as its head, in percent",
     ),
     element("thead", {}, element("tr", {}, corner, ...columns)),
     element("tbody", {}, ...rows.map((row, index) => matrixRow(sentence, row, index, names))),
@@ -79,7 +79,7 @@ function matrixRow(sentence, row, index, names) {
     const isInTree = sentence.words[index].head === head;
     const isReplaced =
       !isInTree && sentence.greedy !== undefined && sentence.greedy[index] === head;
-    const mark = isInTree ? ", in the tree" : isReplaced ? ", chosen first, then repaired" : "";
+    const mark = isInTree ? ", in the tree" : isReplaced ? ", selected first, then repaired" : "";
     return cell(
       probability,
       `${names[index + 1]} ← ${names[head]}: ${exact(probability)}${mark}`,
@@ -138,6 +138,6 @@ function key(isRepaired) {
     "Each row adds up to one. ",
     ...shades,
     element("span", { class: "shade in-tree" }, "in the tree"),
-    isRepaired ? element("span", { class: "shade replaced" }, "chosen first, then repaired") : "",
+    isRepaired ? element("span", { class: "shade replaced" }, "selected first, then repaired") : "",
   );
 }

@@ -1,5 +1,5 @@
 /**
- * What the repair changed (Sec. 3.3): the heads chosen word by word (Eq. 8) beside the tree.
+ * What the repair changed (Sec. 3.3): the heads selected word by word (Eq. 8) beside the tree.
  */
 
 import { element } from "./dom.js";
@@ -47,7 +47,7 @@ function repairInWords(sentence) {
   });
   const why = fault(sentence.greedy ?? []);
   const best = sentence.how === "eisner" ? "the best tree without crossing arcs" : "the best tree";
-  return `The heads that the words chose are ${why}. ${nameOf(sentence)} found ${best} and moved ${moves.join("; ")}.`;
+  return `The heads that the words selected are ${why}. ${nameOf(sentence)} found ${best} and moved ${moves.join("; ")}.`;
 }
 
 /**
@@ -61,21 +61,22 @@ function fault(heads) {
     while (at && steps++ <= heads.length) at = heads[at - 1];
     return at === 0;
   };
-  if (!heads.every((_, index) => reached(index + 1))) return "no tree: some of them form a circle";
+  if (!heads.every((_, index) => reached(index + 1)))
+    return "not a tree: some of them form a cycle";
   const roots = heads.filter((head) => head === 0).length;
-  return roots > 1 ? `no single tree: ${roots} words chose ROOT` : "a tree whose arcs cross";
+  return roots > 1 ? `not a single tree: ${roots} words selected ROOT` : "a tree whose arcs cross";
 }
 
 /**
  * Show both side by side, or below each other where there is no room.
  *
  * @param {Sentence} sentence
- * @param {Picture} picture the heads chosen word by word
+ * @param {Picture} picture the heads selected word by word
  * @param {HTMLElement} repaired the view of the tree
  * @returns {HTMLElement}
  */
 export function repairView(sentence, picture, repaired) {
-  const title = "Chosen word by word";
+  const title = "Selected word by word";
   const svg = readSvg(picture.svg);
   svg.setAttribute("aria-label", `${title}. ${svg.querySelector("desc")?.textContent}`);
   markArcs(svg, picture, changedWords(sentence), "gone");
