@@ -1,18 +1,18 @@
-"""Parsing of corpora on Ray: throughput by number of workers, memory of workers and of the driver.
+"""Parsing corpora on Ray: throughput by number of workers, memory of workers and of the driver.
 
     python -m bench.corpus                                  both tables, on small inputs
     python -m bench.corpus throughput --megabytes 16 --workers 1 2
     python -m bench.corpus driver --megabytes 16 128 1024
 
-`throughput` makes paragraphs out of the sentences of a treebank and parses them with each number
-of workers, by the command that users give. Two rates are printed: of the whole command, with the
-start of Ray, and of the steady state, between the first unit that was done and the last. The memory
-of workers is the largest that any of them had.
+`throughput` makes paragraphs from the sentences of a treebank and parses them with each number of
+workers, with the command that users run. It prints two rates: of the whole command, including the
+start of Ray, and of the steady state, between the first finished unit and the last. The memory of
+workers is the largest of any worker.
 
-`driver` shows whether the memory of the driver grows with the input. What a driver sees are units
-and outcomes; so that a gigabyte passes in minutes, the input is JSONL with one sentence of text to
-20 kB of metadata, which the workers read, carry along and write like any other. Everything else is
-the real thing: as many units, outcomes, shards and records as a gigabyte of text would have.
+`driver` shows whether the memory of the driver grows with the input. A driver only sees units and
+results. So that a gigabyte takes minutes, the input is JSONL with one sentence of text and 20 kB of
+metadata in each line, which the workers read and write like any other. The number of units,
+results, shards and records is that of a gigabyte of text.
 """
 
 import argparse
@@ -31,37 +31,37 @@ import headwise
 
 SAMPLE = "tests/fixtures/ewt-dev-100.conllu"
 MEGABYTE = 10**6
-EVERY = 0.25
-"""Seconds between two looks at the memory."""
-METADATA = 20_000
+SAMPLING_SECONDS = 0.25
+"""Between two measurements of the memory."""
+METADATA_BYTES = 20_000
 
 
 class Measured(NamedTuple):
-    """What a run was like."""
+    """Measurements of a run."""
 
     seconds: float
     n_words: int
     n_units: int
     steady: float
-    """Words a second between the first unit that was done and the last."""
+    """Words a second between the first finished unit and the last."""
     driver: list[int]
-    """Resident MiB over time."""
+    """Resident memory over time in MiB."""
     worker: int
-    """The largest of all workers, MiB."""
+    """Largest resident memory of any worker in MiB."""
 
 
 def status_of(pid: int) -> dict[str, int]:
-    """Give what /proc knows of a process in numbers; nothing of one that is gone."""
+    """Read the numbers in /proc/PID/status; empty if the process has ended."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
     except (FileNotFoundError, ProcessLookupError):
         return {}
-    found = (re.match(r"(\w+):\s+(\d+)", line) for line in lines)
-    return {match[1]: int(match[2]) for match in found if match}
+    matches = (re.match(r"(\w+):\s+(\d+)", line) for line in lines)
+    return {match[1]: int(match[2]) for match in matches if match}
 
 
 def descendants(pid: int) -> Iterator[int]:
-    """Find the processes that a process has started, and those that they have."""
+    """Find the child processes of a process, at any depth."""
     parents = {
         int(entry.name): status_of(int(entry.name)).get("PPid", 0)
         for entry in Path("/proc").iterdir()
@@ -74,7 +74,7 @@ def descendants(pid: int) -> Iterator[int]:
 
 
 def is_worker(pid: int) -> bool:
-    """Tell a process that parses from the others of Ray."""
+    """Tell whether a process is a Ray worker that parses."""
     try:
         return "RayWorker" in Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8")
     except (FileNotFoundError, ProcessLookupError):
@@ -82,7 +82,7 @@ def is_worker(pid: int) -> bool:
 
 
 def measure(inputs: Path, output: Path, workers: int, flags: list[str]) -> Measured:
-    """Run the command, and watch it."""
+    """Run the command and measure it."""
     command = [sys.executable, "-m", "headwise", "corpus", str(inputs), "--output", str(output)]
     started = time.monotonic()
     driver: list[int] = []
@@ -92,9 +92,9 @@ def measure(inputs: Path, output: Path, workers: int, flags: list[str]) -> Measu
             driver.append(status_of(process.pid).get("VmRSS", 0) // 1024)
             peaks = [status_of(p).get("VmHWM", 0) for p in descendants(process.pid) if is_worker(p)]
             worker = max([worker, *(peak // 1024 for peak in peaks)])
-            time.sleep(EVERY)
+            time.sleep(SAMPLING_SECONDS)
     if process.returncode:
-        raise SystemExit(f"headwise corpus ended with code {process.returncode}")
+        raise SystemExit(f"headwise corpus failed with exit code {process.returncode}")
     seconds = time.monotonic() - started
     records = sorted((output / "_records").iterdir(), key=lambda path: path.stat().st_mtime)
     counts = [json.loads(path.read_bytes())["n_words"] for path in records]
@@ -104,7 +104,7 @@ def measure(inputs: Path, output: Path, workers: int, flags: list[str]) -> Measu
 
 
 def write_text(path: Path, n_bytes: int, texts: list[str]) -> None:
-    """Write paragraphs of five sentences, in an order that is always the same."""
+    """Write paragraphs of five sentences, in a fixed random order."""
     order = random.Random(1)  # noqa: S311
     with path.open("w", encoding="utf-8") as stream:
         while stream.tell() < n_bytes:
@@ -112,12 +112,12 @@ def write_text(path: Path, n_bytes: int, texts: list[str]) -> None:
 
 
 def write_documents(path: Path, n_bytes: int, texts: list[str]) -> None:
-    """Write JSONL with little text and many metadata."""
+    """Write JSONL with little text and much metadata."""
     order = random.Random(1)  # noqa: S311
     with path.open("w", encoding="utf-8") as stream:
         while stream.tell() < n_bytes:
-            words = order.choices(texts, k=METADATA // 100)
-            row = {"text": order.choice(texts), "metadata": " ".join(words)[:METADATA]}
+            words = order.choices(texts, k=METADATA_BYTES // 100)
+            row = {"text": order.choice(texts), "metadata": " ".join(words)[:METADATA_BYTES]}
             stream.write(json.dumps(row) + "\n")
 
 
@@ -130,18 +130,18 @@ def throughput(megabytes: int, workers: list[int], texts: list[str], flags: list
         path = Path(folder) / "text.txt"
         write_text(path, megabytes * MEGABYTE, texts)
         for n_workers in workers:
-            done = measure(path, Path(folder) / f"out-{n_workers}", n_workers, flags)
-            first = first or done.steady
+            measured = measure(path, Path(folder) / f"out-{n_workers}", n_workers, flags)
+            first = first or measured.steady
             print(
-                f"| {n_workers} | {done.n_words:,} | {done.seconds:.0f} "
-                f"| {done.n_words / done.seconds:,.0f} | {done.steady:,.0f} "
-                f"| {done.steady / first if first else 0:.2f} | {done.worker} |",
+                f"| {n_workers} | {measured.n_words:,} | {measured.seconds:.0f} "
+                f"| {measured.n_words / measured.seconds:,.0f} | {measured.steady:,.0f} "
+                f"| {measured.steady / first if first else 0:.2f} | {measured.worker} |",
                 flush=True,
             )
 
 
 def driver(megabytes: list[int], workers: int, texts: list[str], flags: list[str]) -> None:
-    """Print the memory of the driver for inputs that grow."""
+    """Print the memory of the driver for growing inputs."""
     print(
         "| input MB | units | seconds | driver MiB at 25% | at 50% | at 75% | at the end | peak |"
     )
@@ -151,13 +151,14 @@ def driver(megabytes: list[int], workers: int, texts: list[str], flags: list[str
             path = Path(folder) / f"{size}.jsonl"
             write_documents(path, size * MEGABYTE, texts)
             output = Path(folder) / f"out-{size}"
-            done = measure(path, output, workers, ["--compression", "zstd", *flags])
+            measured = measure(path, output, workers, ["--compression", "zstd", *flags])
             at = [
-                done.driver[int(share * (len(done.driver) - 1))] for share in (0.25, 0.5, 0.75, 1)
+                measured.driver[int(share * (len(measured.driver) - 1))]
+                for share in (0.25, 0.5, 0.75, 1)
             ]
             print(
-                f"| {size:,} | {done.n_units} | {done.seconds:.0f} "
-                f"| {' | '.join(map(str, at))} | {max(done.driver)} |",
+                f"| {size:,} | {measured.n_units} | {measured.seconds:.0f} "
+                f"| {' | '.join(map(str, at))} | {max(measured.driver)} |",
                 flush=True,
             )
             path.unlink()
@@ -175,13 +176,20 @@ def main() -> None:
     options.add_argument("--sample", default=SAMPLE, help="A treebank to take sentences from.")
     options.add_argument("--device", default="cpu")
     options.add_argument("--model", default="en")
-    given = options.parse_args()
-    texts = [sentence.text for sentence in headwise.read_sentences(given.sample)]
-    flags = ["--unit-size", given.unit_size, "--device", given.device, "--model", given.model]
-    if given.table != "driver":
-        throughput(max(given.megabytes), given.workers, texts, flags)
-    if given.table != "throughput":
-        driver(given.megabytes, max(given.workers), texts, flags)
+    arguments = options.parse_args()
+    texts = [sentence.text for sentence in headwise.read_sentences(arguments.sample)]
+    flags = [
+        "--unit-size",
+        arguments.unit_size,
+        "--device",
+        arguments.device,
+        "--model",
+        arguments.model,
+    ]
+    if arguments.table != "driver":
+        throughput(max(arguments.megabytes), arguments.workers, texts, flags)
+    if arguments.table != "throughput":
+        driver(arguments.megabytes, max(arguments.workers), texts, flags)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Dependency parses in Spark: documents in, a row for each sentence out.
+"""Parse documents in Spark into one row for each sentence.
 
-    pip install 'headwise[corpus]' pyspark      (on every machine of the cluster; Spark needs Java)
+    pip install 'headwise[corpus]' pyspark      (on every machine; Spark needs Java)
     spark-submit examples/spark.py documents.parquet parsed.parquet
 
-`documents.parquet` has the columns `id` and `text`; other columns go along as JSON in `metadata`.
-Spark reads `SCHEMA` as a string; `parse_frames` is what `mapInPandas` calls in each of its tasks.
+`documents.parquet` has the columns `id` and `text`; other columns are kept as JSON in `metadata`.
+Spark takes `SCHEMA` as a string; `mapInPandas` calls `parse_frames` in each task.
 """
 
 import sys
@@ -27,7 +27,7 @@ SCHEMA = """
 
 @cache
 def load() -> TableParser:
-    """Load the model once for each process of Spark's, not once for each task."""
+    """Load the model once for each Spark process, not once for each task."""
     return TableParser(text_column="text", id_column="id")
 
 
@@ -35,7 +35,7 @@ def parse_frames(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
     """Parse the documents of a partition, frame by frame."""
     parse = load()
     for frame in frames:
-        # Lists stay Python lists, which Spark wants where a slot may be empty.
+        # Python lists, because Spark needs them where a value may be null.
         rows = parse(pa.Table.from_pandas(frame, preserve_index=False)).to_pylist()
         yield pd.DataFrame(rows, columns=TABLE_SCHEMA.names)
 

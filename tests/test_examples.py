@@ -1,4 +1,4 @@
-"""The examples do what they say. Spark itself, half a gigabyte and Java, is not installed in CI."""
+"""The examples run. Spark itself (half a gigabyte, and Java) is not installed in CI."""
 
 import importlib.util
 import shutil
@@ -40,15 +40,15 @@ def test_frames_are_parsed_as_map_in_pandas_does(example: ModuleType) -> None:
     assert pa.Table.from_pandas(first, TABLE_SCHEMA, preserve_index=False).num_rows == 3
 
 
-def test_the_schema_is_ours_in_the_words_of_spark(example: ModuleType) -> None:
-    words = {
+def test_the_schema_is_that_of_the_package(example: ModuleType) -> None:
+    spark_types = {
         "int32": "int", "int64": "bigint", "list<item: ": "array<", "element: ": "",
         " not null": "", "float": "float",
     }  # fmt: skip
-    ours = ", ".join(f"{field.name} {field.type}" for field in TABLE_SCHEMA)
-    for arrow, spark in words.items():
-        ours = ours.replace(arrow, spark)
-    assert " ".join(example.SCHEMA.split()) == ours
+    schema = ", ".join(f"{field.name} {field.type}" for field in TABLE_SCHEMA)
+    for arrow, spark in spark_types.items():
+        schema = schema.replace(arrow, spark)
+    assert " ".join(example.SCHEMA.split()) == schema
 
 
 @pytest.mark.filterwarnings("ignore")
