@@ -39,27 +39,27 @@ def test_a_corpus_is_made_and_made_only_once(text: Path, tmp_path: Path) -> None
         r"out: 40 documents, 80 sentences, 320 words, 4 shards; \d+ s, [\d,]+ words/s", done.stderr
     )
     again = run(*flags)
-    assert "4 shards, 4 of them there already" in again.stderr
+    assert "4 shards, 4 of them from an earlier run" in again.stderr
     assert run(*flags, "--quiet").stderr == ""
     other = run(*flags, "--multi-root")
     assert other.exit_code == 1
-    assert "it was begun with decode = DecodeConfig(" in other.stderr
+    assert "this corpus was started with decode = DecodeConfig(" in other.stderr
     assert "hint: choose another --output" in other.stderr
 
 
-def test_what_is_quarantined_is_told(tmp_path: Path) -> None:
+def test_quarantined_documents_are_reported(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"text": "Kids love candy."}\n{"no": 1}\n')
     flags = ["-o", tmp_path / "out", "--workers", 0, "--format", "parquet"]
     done = run(tmp_path / "a.jsonl", *flags)
     assert done.exit_code == 0
     assert "1 document, 1 sentence, 4 words, 1 shard" in done.stderr
     assert "quarantined: 1 document, see " in done.stderr
-    told = json.loads((tmp_path / "out" / "_quarantine.jsonl").read_text())
-    assert told["position"] == 29
+    quarantined = json.loads((tmp_path / "out" / "_quarantine.jsonl").read_text())
+    assert quarantined["position"] == 29
     assert (tmp_path / "out" / "shard-00000000.parquet").exists()
 
 
-def test_nothing_parsed_is_an_error(tmp_path: Path) -> None:
+def test_a_corpus_without_documents_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"\xff\xfe\n")
     done = run(tmp_path / "a.txt", "-o", tmp_path / "out", "--workers", 0)
     assert done.exit_code == 1
@@ -71,10 +71,10 @@ def test_errors_have_one_message(text: Path, tmp_path: Path) -> None:
     for message, arguments in {
         "No such file": [tmp_path / "missing", *output],
         "no model folder": [text, *output, "-m", "missing"],
-        "--model: one model": [text, *output, "-m", "en", "-m", "en"],
-        "shards go to a folder": [text, "-o", "s3://bucket/out"],
+        "--model: headwise corpus takes one model": [text, *output, "-m", "en", "-m", "en"],
+        "shards are written to folders only": [text, "-o", "s3://bucket/out"],
         "--workers 0 and --address": [text, *output, "--workers", 0, "--address", "auto"],
-        "conllu has xz": [text, *output, "--compression", "snappy"],
+        "choose one of xz": [text, *output, "--compression", "snappy"],
         "--address 127.0.0.1:1: [Errno 111]": [text, *output, "--address", "127.0.0.1:1"],
     }.items():
         done = run(*arguments)
@@ -94,7 +94,7 @@ def test_progress_shows_words_and_time_left(
     assert shown[-1].startswith("100%, 320 words")
 
 
-def test_without_its_extra_it_says_what_to_install(text: Path, tmp_path: Path) -> None:
+def test_a_missing_extra_is_named(text: Path, tmp_path: Path) -> None:
     (tmp_path / "pyarrow.py").write_text("raise ModuleNotFoundError('no', name='pyarrow')\n")
     path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
     command = [sys.executable, "-m", "headwise", "corpus", str(text), "-o", str(tmp_path / "out")]

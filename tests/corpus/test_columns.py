@@ -1,27 +1,27 @@
-"""The columns are tested with the shards; here is what only a table shows."""
+"""The columns of a table; their values are tested with the shards."""
 
 import re
 from pathlib import Path
 
-from headwise.corpus.annotate import Parsed, annotate
-from headwise.corpus.columns import SCHEMA, Columns
+from headwise.corpus.columns import SCHEMA, TableBuilder
 from headwise.corpus.documents import Document
+from headwise.corpus.parsing import ParsedDocument, parse_documents
 from headwise.runtime.parser import Parser
 
 ROOT = Path(__file__).parent.parent.parent
 
 
 def test_rows_are_counted_and_taken(parser: Parser) -> None:
-    columns = Columns()
-    (item,) = annotate(parser, [Document("d", "s", 0, "Kids love candy. So do I.")])
-    assert isinstance(item, Parsed)
+    builder = TableBuilder()
+    (item,) = parse_documents(parser, [Document("d", "s", 0, "Kids love candy. So do I.")])
+    assert isinstance(item, ParsedDocument)
     for number, (sentence, parse) in enumerate(item.sentences, 1):
-        columns.add(item.document, number, sentence, parse)
-    assert (len(columns), columns.n_words) == (2, 8)
-    table = columns.take()
+        builder.add(item.document, number, sentence, parse)
+    assert (len(builder), builder.n_words) == (2, 8)
+    table = builder.take()
     assert table.schema.equals(SCHEMA)
     assert table["sentence_id"].to_pylist() == ["d-1", "d-2"]
-    assert (len(columns), columns.n_words) == (0, 0)
+    assert (len(builder), builder.n_words) == (0, 0)
 
 
 def test_the_page_lists_every_column() -> None:

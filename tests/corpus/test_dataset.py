@@ -1,4 +1,4 @@
-"""Tables of documents; that Ray maps them is tested with the engine."""
+"""Tables of documents; `parse_dataset` is tested with Ray in `test_engine.py`."""
 
 import hashlib
 from collections.abc import Iterator
@@ -7,9 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from headwise.corpus import annotate as annotating
 from headwise.corpus.dataset import TABLE_SCHEMA, TableParser, parse_table
-from headwise.errors import ConfigError, ModelError
+from headwise.errors import ConfigError, DataError, ModelError
 from headwise.runtime.parser import Parser
 from headwise.treebank.sentence import Sentence
 
@@ -26,42 +25,42 @@ def test_a_table_of_documents_becomes_one_of_sentences(parser: Parser) -> None:
 
 
 def test_ids_are_taken_from_a_column() -> None:
-    work = TableParser(text_column="body", id_column="n")
-    parsed = work(pa.table({"body": ["Kids love candy."], "n": [7]}))
+    parse = TableParser(text_column="body", id_column="n")
+    parsed = parse(pa.table({"body": ["Kids love candy."], "n": [7]}))
     assert parsed["document_id"].to_pylist() == ["7"]
     assert parsed["metadata"].to_pylist() == [None]
     with pytest.raises(ConfigError, match="no column n") as caught:
-        work(pa.table({"body": ["Kids love candy."]}))
-    assert "there are body" in str(caught.value)
+        parse(pa.table({"body": ["Kids love candy."]}))
+    assert "the columns are body" in str(caught.value)
 
 
-@pytest.mark.parametrize("small", [0, 10**6])
-def test_what_fails_is_a_row_with_its_error(
-    parser: Parser, small: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("n_sentences", [1, 10_000])
+def test_a_bad_document_is_a_row_with_its_error(
+    parser: Parser, n_sentences: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert parser.segmenter
     segment = parser.segmenter.segment
 
     def fragile(text: str) -> Iterator[Sentence]:
-        yield from segment(text)
+        yield from segment(text[:100])
         if "candy" in text:
-            raise ArithmeticError("sticky")
+            raise DataError("sticky", "text")
 
-    monkeypatch.setattr(annotating, "SMALL", small)
     monkeypatch.setattr(parser.segmenter, "segment", fragile)
-    table = pa.table({"text": ["So do I.", "Kids love candy.", "So do we."], "id": ["a", "b", "c"]})
+    texts = ["So do I.", "Kids love candy. " * n_sentences, "So do we."]
+    table = pa.table({"text": texts, "id": ["a", "b", "c"]})
     parsed = parse_table(parser, table, id_column="id").to_pylist()
     assert [row["document_id"] for row in parsed] == ["a", "b", "c"]
-    assert [row["error"] for row in parsed] == [None, "ArithmeticError: sticky", None]
+    assert [row["error"] for row in parsed] == [None, "text: sticky", None]
     assert parsed[1]["tokens"] is None
 
 
-def test_a_row_that_is_no_utf8(parser: Parser) -> None:
+def test_a_row_that_is_not_utf8(parser: Parser) -> None:
     text = pa.array([b"So do I.", b"\xff"]).view(pa.string())
     parsed = parse_table(parser, pa.table({"text": text})).to_pylist()
     assert [row["error"] is None for row in parsed] == [True, False]
 
 
-def test_a_model_that_reads_tags_is_refused(tiny_run: Path) -> None:
-    with pytest.raises(ModelError, match="reads the column XPOS"):
-        TableParser(str(tiny_run))
+def test_a_model_that_cannot_parse_text_is_refused(model_without_segmenter: Path) -> None:
+    with pytest.raises(ModelError, match="without a segmenter"):
+        TableParser(str(model_without_segmenter))

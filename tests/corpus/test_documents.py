@@ -8,21 +8,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from headwise.corpus import cut as cutting
-from headwise.corpus import documents as reading
-from headwise.corpus.documents import Document, Refused, check_first_line, read_documents
-from headwise.corpus.plan import Job, make_plan
+from headwise.corpus.documents import Document, Rejected, check_first_line, read_documents
+from headwise.corpus.plan import CorpusJob, make_plan
+from headwise.corpus.splitting import MAX_DOCUMENT_BYTES
 from headwise.errors import ConfigError, DataError
 
-JobFor = Callable[..., Job]
+JobFor = Callable[..., CorpusJob]
 
 
-def read(path: Path, job: Job) -> list[Document | Refused]:
+def read(path: Path, job: CorpusJob) -> list[Document | Rejected]:
     plan = make_plan([str(path)], None, job)
     return [item for unit in plan.units() for item in read_documents(unit, job)]
 
 
-def ids_and_contents(items: list[Document | Refused]) -> list[tuple[str, str | bytes]]:
+def ids_and_contents(items: list[Document | Rejected]) -> list[tuple[str, str | bytes]]:
     return [(i.id, i.content if isinstance(i, Document) else i.error) for i in items]
 
 
@@ -32,7 +31,7 @@ def test_text_by_paragraph_line_and_file(tmp_path: Path, job_for: JobFor) -> Non
     by_paragraph = ids_and_contents(read(path, job_for()))
     assert by_paragraph == [
         ("a.txt:0", "One.\nTwo.\n \n\n"),
-        ("a.txt:16", "byte 0 of it (counting from 0) is not UTF-8"),
+        ("a.txt:16", "not UTF-8 at byte 0 of the document (counted from 0)"),
         ("a.txt:19", "Three.\n"),
     ]
     by_line = ids_and_contents(read(path, job_for(split="line")))
@@ -55,16 +54,16 @@ def test_jsonl(tmp_path: Path, job_for: JobFor) -> None:
     items = read(path, job_for(id_column="key"))
     assert isinstance(items[0], Document)
     assert (items[0].id, items[0].metadata) == ("7", '{"n":1.5,"tags":["a"]}')
-    told = [item.error if isinstance(item, Refused) else item.content for item in items]
-    assert told[1:6] == [
-        "no text among key",
-        "no key that could be its id",
-        "text is no text",
+    results = [item.error if isinstance(item, Rejected) else item.content for item in items]
+    assert results[1:6] == [
+        "no column text; the columns are key",
+        "no id: key is not a string or integer, or is empty",
+        "text is not a string",
         "",
         "not a JSON object",
     ]
-    assert "not JSON" in str(told[6])
-    assert "not JSON" in str(told[7])
+    assert "not JSON" in str(results[6])
+    assert "not JSON" in str(results[7])
     assert read(path, job_for())[0].id == "a.jsonl:0"
     assert read(path, job_for(split="file"))[0].id == "a.jsonl:0"
 
@@ -86,19 +85,19 @@ def test_parquet(tmp_path: Path, job_for: JobFor) -> None:
     assert items[300].content == ""
     with pytest.raises(DataError, match="no column text") as caught:
         read(path, job_for())
-    assert "there are body, day, raw" in str(caught.value)
+    assert "the columns are body, day, raw" in str(caught.value)
     text = pa.array([b"One.", b"\xff", b"Two."]).view(pa.string())
     pq.write_table(pa.table({"text": text}), tmp_path / "bytes.parquet")
     items = read(tmp_path / "bytes.parquet", job_for())
-    assert [isinstance(item, Refused) for item in items] == [False, True, False]
+    assert [isinstance(item, Rejected) for item in items] == [False, True, False]
     broken = tmp_path / "broken.parquet"
     broken.write_bytes(b"PAR1 and no more")
     (item,) = read(broken, job_for(unit_bytes=10**6))
-    assert isinstance(item, Refused)
+    assert isinstance(item, Rejected)
     assert "not Parquet" in item.error
 
 
-def test_conllu_is_cut_into_documents_or_sentences(tmp_path: Path, job_for: JobFor) -> None:
+def test_conllu_is_split_into_documents_or_sentences(tmp_path: Path, job_for: JobFor) -> None:
     path = tmp_path / "a.conllu"
     word = "1\tHi\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
     path.write_text(f"# newdoc id = one\n{word}{word}# newdoc\n# newpar\n{word}")
@@ -110,38 +109,35 @@ def test_conllu_is_cut_into_documents_or_sentences(tmp_path: Path, job_for: JobF
     assert [item.id for item in read(path, job_for())] == ["a.conllu:0"]
 
 
-def test_too_long_a_document_is_not_held(
-    tmp_path: Path, job_for: JobFor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cutting, "MAX_DOCUMENT_BYTES", 100)
-    monkeypatch.setattr(reading, "MAX_DOCUMENT_BYTES", 100)
-    (tmp_path / "a.txt").write_text("long " * 100 + "\n\nshort\n")
-    pq.write_table(pa.table({"text": ["long " * 100, "short"]}), tmp_path / "b.parquet")
-    items = read(tmp_path, job_for())
-    assert [isinstance(item, Refused) for item in items] == [True, False, True, False]
+def test_a_document_that_is_too_long_is_rejected(tmp_path: Path, job_for: JobFor) -> None:
+    long = "x" * (MAX_DOCUMENT_BYTES + 1)
+    (tmp_path / "a.txt").write_text(f"{long}\n\nshort\n")
+    pq.write_table(pa.table({"text": [long, "short"]}), tmp_path / "b.parquet")
+    items = read(tmp_path, job_for(unit_bytes=2**26))
+    assert [isinstance(item, Rejected) for item in items] == [True, False, True, False]
     (item,) = read(tmp_path / "a.txt", job_for(split="file"))
-    assert isinstance(item, Refused)
-    assert "more than 16 MiB" in item.error
+    assert isinstance(item, Rejected)
+    assert item.error == "longer than 16 MiB"
 
 
-def test_a_packed_file_that_breaks_off_gives_what_it_has(tmp_path: Path, job: Job) -> None:
+def test_the_documents_before_the_damage_in_a_file_are_read(tmp_path: Path, job: CorpusJob) -> None:
     path = tmp_path / "a.txt.gz"
-    packed = gzip.compress(b"".join(b"Line %d.\n\n" % i for i in range(20_000)))
-    path.write_bytes(packed[: len(packed) // 2])
+    compressed = gzip.compress(b"".join(b"Line %d.\n\n" % i for i in range(20_000)))
+    path.write_bytes(compressed[: len(compressed) // 2])
     (tmp_path / "b.txt").write_text("And on it goes.\n")
     *whole, broken, last = read(tmp_path, job)
     assert len(whole) > 5_000
-    assert isinstance(broken, Refused)
+    assert isinstance(broken, Rejected)
     assert "damaged" in broken.error
     assert last.id == "b.txt:0"
 
 
-def test_a_wrong_column_is_seen_at_once(tmp_path: Path, job: Job) -> None:
+def test_a_wrong_column_is_reported_at_once(tmp_path: Path, job: CorpusJob) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"body": "x"}\n')
-    with pytest.raises(ConfigError, match="no text in the first line") as caught:
+    with pytest.raises(ConfigError, match="no column text in the first line") as caught:
         check_first_line(str(path), job)
-    assert "there are body" in str(caught.value)
+    assert "the columns are body" in str(caught.value)
     for fine in ('{"text": 1}\n', "[]\n", "{\n", ""):
         path.write_text(fine)
         check_first_line(str(path), job)

@@ -1,4 +1,4 @@
-"""With a real Ray: any number of workers makes the same bytes, whoever is killed meanwhile."""
+"""Any number of workers makes the same bytes, with a real Ray, and whoever is killed meanwhile."""
 
 import os
 import re
@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -15,42 +15,28 @@ import pytest
 
 from headwise.corpus.dataset import TABLE_SCHEMA, parse_dataset
 from headwise.corpus.engine import Engine, RayWorker, Worker, open_ray
-from headwise.corpus.plan import Job, Plan, save_plan
-from headwise.corpus.run import MANIFEST, plan_corpus, read_manifest, run_plan
-from headwise.corpus.work import Outcome
+from headwise.corpus.plan import CorpusJob, CorpusPlan, save_plan
+from headwise.corpus.run import MANIFEST_FILE, plan_corpus, read_manifest, run_plan
+from headwise.corpus.units import UnitResult
 from headwise.errors import ConfigError
-from tests.corpus.conftest import POISON
+from tests.corpus.conftest import FAULT, POISON, read_tree
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
-JobFor = Callable[..., Job]
+JobFor = Callable[..., CorpusJob]
 OTHER_WORKER = re.compile(r"ray::MapWorker\(MapBatches\(RayWorker\)\)")
 
 
 @pytest.fixture(scope="module")
-def ray(deadly: str) -> Iterator[None]:
-    """Start one Ray for all tests here; its processes do not survive a certain text."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", deadly)
-        with open_ray(Engine(workers=3), 3):
-            yield
-
-
-@pytest.fixture(scope="module")
-def plan(corpus: Path, job_for: JobFor) -> Plan:
+def plan(corpus: Path, job_for: JobFor) -> CorpusPlan:
     return plan_corpus([str(corpus)], None, job_for())
 
 
 @pytest.fixture(scope="module")
-def expected(plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+def expected(plan: CorpusPlan, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """Parse in a single process."""
     output = tmp_path_factory.mktemp("single") / "out"
     list(run_plan(plan, output, Engine(workers=0)))
-    return everything(output)
-
-
-def everything(output: Path) -> dict[str, bytes]:
-    files = (path for path in output.rglob("*") if path.is_file())
-    return {str(path.relative_to(output)): path.read_bytes() for path in files}
+    return read_tree(output)
 
 
 def process_status(pid: str) -> tuple[str, int]:
@@ -75,43 +61,49 @@ def workers_of(driver: int) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("workers", [1, 2, 3])
-def test_any_number_of_workers_makes_the_same_bytes(
-    workers: int, ray: None, plan: Plan, expected: dict[str, bytes], tmp_path: Path
+@pytest.mark.slow
+def test_several_workers_make_the_same_bytes_as_one_process(
+    ray: None, plan: CorpusPlan, expected: dict[str, bytes], tmp_path: Path
 ) -> None:
-    outcomes = list(run_plan(plan, tmp_path / "out", Engine(workers=workers)))
-    assert all(outcome.is_new for outcome in outcomes)
-    assert everything(tmp_path / "out") == expected
+    results = list(run_plan(plan, tmp_path / "out", Engine(workers=3)))
+    assert all(result.is_new for result in results)
+    assert read_tree(tmp_path / "out") == expected
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_is_replaced(
-    ray: None, plan: Plan, expected: dict[str, bytes], tmp_path: Path
+    ray: None, plan: CorpusPlan, expected: dict[str, bytes], tmp_path: Path
 ) -> None:
-    outcomes = run_plan(plan, tmp_path / "out", Engine(workers=2))
-    units = [next(outcomes).unit]
+    results = run_plan(plan, tmp_path / "out", Engine(workers=2))
+    units = [next(results).unit]
     victims = workers_of(os.getpid())
     assert victims
     os.kill(victims[0], signal.SIGKILL)
-    units += [outcome.unit for outcome in outcomes]
+    units += [result.unit for result in results]
     assert sorted(units) == list(range(len(units)))
-    assert everything(tmp_path / "out") == expected
+    assert read_tree(tmp_path / "out") == expected
 
 
-def test_a_document_that_kills_is_isolated(
-    ray: None, job_for: JobFor, texts: list[str], tmp_path: Path
+@pytest.mark.slow
+def test_a_document_that_kills_is_quarantined_and_one_that_fails_once_is_not(
+    ray: None, sabotage: Path, job_for: JobFor, texts: list[str], tmp_path: Path
 ) -> None:
     path = tmp_path / "a.txt"
-    path.write_text("\n\n".join([*texts[:30], POISON, *texts[30:40]]), encoding="utf-8")
+    documents = [*texts[:15], FAULT, *texts[15:30], POISON, *texts[30:39]]
+    path.write_text("\n\n".join(documents), encoding="utf-8")
+    (sabotage / "faults").write_text("1")
     plan = plan_corpus([str(path)], None, job_for())
     list(run_plan(plan, tmp_path / "out", Engine(workers=1)))
     totals = read_manifest(tmp_path / "out").totals
     assert (totals.n_documents, totals.n_quarantined) == (40, 1)
-    told = (tmp_path / "out" / "_quarantine.jsonl").read_text()
-    assert "the process that parsed it was ended by SIGKILL" in told
+    assert (sabotage / "faults").read_text() == "0"
+    quarantine = (tmp_path / "out" / "_quarantine.jsonl").read_text()
+    assert "the process that parsed it was killed by SIGKILL" in quarantine
 
 
-def test_a_driver_that_is_killed_can_be_followed(
-    ray: None, plan: Plan, corpus: Path, expected: dict[str, bytes], tmp_path: Path
+@pytest.mark.slow
+def test_a_run_continues_after_its_driver_was_killed(
+    ray: None, plan: CorpusPlan, corpus: Path, expected: dict[str, bytes], tmp_path: Path
 ) -> None:
     output = tmp_path / "out"
     unit_size = plan.job.unit_bytes / 2**20
@@ -122,12 +114,13 @@ def test_a_driver_that_is_killed_can_be_followed(
             assert driver.poll() is None
             time.sleep(0.01)
         driver.kill()
-    assert not (output / MANIFEST).exists()
-    outcomes = list(run_plan(plan, output, Engine(workers=2)))
-    assert sum(not outcome.is_new for outcome in outcomes) >= 2
-    assert everything(output) == expected
+    assert not (output / MANIFEST_FILE).exists()
+    results = list(run_plan(plan, output, Engine(workers=2)))
+    assert sum(not result.is_new for result in results) >= 2
+    assert read_tree(output) == expected
 
 
+@pytest.mark.slow
 def test_a_dataset_of_documents_becomes_one_of_sentences(ray: None, texts: list[str]) -> None:
     import ray.data
 
@@ -140,44 +133,50 @@ def test_a_dataset_of_documents_becomes_one_of_sentences(ray: None, texts: list[
     assert list(parsed[0]) == TABLE_SCHEMA.names
 
 
+@pytest.mark.slow
 def test_gpus_that_are_not_there(ray: None) -> None:
     import ray
 
     if ray.cluster_resources().get("GPU"):  # type: ignore[no-untyped-call]
         pytest.skip("there is a GPU")
-    with pytest.raises(ConfigError, match="Ray sees no GPU"), open_ray(Engine(2), 2, "cuda"):
+    with pytest.raises(ConfigError, match="Ray finds no GPU"), open_ray(Engine(2), 2, "cuda"):
         pass
 
 
-def test_a_worker_of_ray_is_a_worker(plan: Plan, tmp_path: Path) -> None:
-    """What runs inside an actor, without one."""
+def test_a_ray_worker_takes_and_gives_json(plan: CorpusPlan, tmp_path: Path) -> None:
+    """Run what runs in an actor, without Ray."""
     unit = next(plan.units())
     batch = {"unit": np.array([msgspec.json.encode(unit).decode()])}
     job = msgspec.json.encode(plan.job)
-    (blind,) = RayWorker(job, str(tmp_path))(batch)["outcome"]
-    assert "not seen by a worker" in str(msgspec.json.decode(blind, type=Outcome).error)
+    (blind,) = RayWorker(job, str(tmp_path))(batch)["result"]
+    assert "a worker does not see this folder" in str(
+        msgspec.json.decode(blind, type=UnitResult).error
+    )
     save_plan(plan, tmp_path)
-    (done,) = RayWorker(job, str(tmp_path))(batch)["outcome"]
-    assert msgspec.json.decode(done, type=Outcome).record is not None
+    (done,) = RayWorker(job, str(tmp_path))(batch)["result"]
+    assert msgspec.json.decode(done, type=UnitResult).record is not None
 
 
-def test_with_care_after_deaths(plan: Plan, tmp_path: Path) -> None:
+def test_a_unit_is_isolated_after_two_attempts(plan: CorpusPlan, tmp_path: Path) -> None:
     save_plan(plan, tmp_path)
     unit = next(plan.units())
     worker = Worker(plan.job, tmp_path)
     (tmp_path / "_attempts").mkdir()
     (tmp_path / "_attempts" / f"{unit.index:08}").write_bytes(b"..")
-    careful = worker.do(unit).record
-    assert careful is not None
+    isolated = worker.run(unit).record
+    assert isolated is not None
     (tmp_path / "_records" / f"{unit.index:08}.json").unlink()
-    assert worker.do(unit).record == careful
+    assert worker.run(unit).record == isolated
 
 
 @pytest.mark.parametrize(
     ("cause", "hint"),
-    [("RPC error: InvalidAuthToken: missing", "asks for a token"), ("gone", "is a Ray running")],
+    [
+        ("RPC error: InvalidAuthToken: missing", "needs a token"),
+        ("gone", "check that Ray is running"),
+    ],
 )
-def test_why_a_ray_cannot_be_joined(cause: str, hint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_why_ray_cannot_be_joined(cause: str, hint: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise ConnectionError("Failed to connect") from RuntimeError(cause)
 
@@ -185,3 +184,35 @@ def test_why_a_ray_cannot_be_joined(cause: str, hint: str, monkeypatch: pytest.M
     monkeypatch.setattr("ray.init", refuse)
     with pytest.raises(ConfigError, match=hint), open_ray(Engine(address="auto"), 1):
         pass
+
+
+def test_a_ray_that_does_not_start_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise Exception("The current node timed out during startup.\nMore.")
+
+    monkeypatch.setattr("ray.is_initialized", lambda: False)
+    monkeypatch.setattr("ray.init", refuse)
+    message = r"timed out during startup\.\nhint: .*ulimit -n is \d+"
+    with pytest.raises(ConfigError, match=message), open_ray(Engine(workers=1), 1):
+        pass
+
+
+def test_a_ray_worker_exits_after_an_unexpected_exception(
+    plan: CorpusPlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class ExitCalled(BaseException):
+        pass
+
+    def exit_process(code: int) -> None:
+        raise ExitCalled(code)
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("CUDA error")
+
+    save_plan(plan, tmp_path)
+    worker = RayWorker(msgspec.json.encode(plan.job), str(tmp_path))
+    monkeypatch.setattr("os._exit", exit_process)
+    monkeypatch.setattr("headwise.corpus.engine.make_shard", fail)
+    with pytest.raises(ExitCalled):
+        worker({"unit": np.array([msgspec.json.encode(next(plan.units())).decode()])})
+    assert (tmp_path / "_attempts" / "00000000").read_bytes() == b"."

@@ -1,3 +1,4 @@
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,32 +10,32 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.corpus.plan import (
-    PLAN,
-    Job,
-    Plan,
+    PLAN_FILE,
+    CorpusJob,
+    CorpusPlan,
     Source,
-    fingerprint,
-    form_of,
+    guess_format,
     make_plan,
-    portable_name,
+    model_fingerprint,
+    portable_model_name,
     save_plan,
 )
 from headwise.errors import ConfigError, DataError
-from headwise.model.bundle import MODELS_FOLDER, Bundle, slim
+from headwise.model.bundle import MODELS_FOLDER, Bundle, load_bundle, slim
 from headwise.settings.decoding import DecodeConfig
 
-JobFor = Callable[..., Job]
-SOME = Job(model="en", model_sha256="", decode=DecodeConfig(), unit_bytes=10_000)
+JobFor = Callable[..., CorpusJob]
+JOB = CorpusJob(model="en", model_sha256="", decode=DecodeConfig(), unit_bytes=10_000)
 
 
 @settings(derandomize=True, database=None, max_examples=200)
 @given(st.lists(st.tuples(st.integers(0, 50_000), st.booleans()), max_size=30))
 def test_units_cover_every_file_once_and_in_order(sizes: list[tuple[int, bool]]) -> None:
     sources = tuple(
-        Source(f"{i}.txt", f"{i}.txt", size, 0, "text", can_be_cut and size > 10_000)
-        for i, (size, can_be_cut) in enumerate(sizes)
+        Source(f"{i}.txt", f"{i}.txt", size, 0, "text", is_divisible and size > 10_000)
+        for i, (size, is_divisible) in enumerate(sizes)
     )
-    units = list(Plan(job=SOME, sources=sources).units())
+    units = list(CorpusPlan(job=JOB, sources=sources).units())
     assert [unit.index for unit in units] == list(range(len(units)))
     covered: dict[str, int | None] = {}
     for piece in (piece for unit in units for piece in unit.slices):
@@ -48,26 +49,24 @@ def test_units_cover_every_file_once_and_in_order(sizes: list[tuple[int, bool]])
         assert len(unit.slices) <= 3  # an empty file counts, too
 
 
-def test_what_can_be_cut_and_what_cannot(tmp_path: Path, job_for: JobFor) -> None:
-    import gzip
-
+def test_what_may_be_divided(tmp_path: Path, job_for: JobFor) -> None:
     long = b"a line of text\n" * 1_000
     (tmp_path / "plain.txt").write_bytes(long)
-    (tmp_path / "packed.txt").write_bytes(gzip.compress(bytes(range(256)) * 100, 0))
+    (tmp_path / "compressed.txt").write_bytes(gzip.compress(bytes(range(256)) * 100, 0))
     (tmp_path / "short.txt").write_bytes(b"short\n")
     plan = make_plan([str(tmp_path)], None, job_for(unit_bytes=10_000))
-    assert [(source.name, source.can_be_cut) for source in plan.sources] == [
-        ("packed.txt", False),
+    assert [(source.name, source.is_divisible) for source in plan.sources] == [
+        ("compressed.txt", False),
         ("plain.txt", True),
         ("short.txt", False),
     ]
     assert len(list(plan.units())) == 3
     assert plan.n_bytes == sum(path.stat().st_size for path in tmp_path.iterdir())
     whole = make_plan([str(tmp_path)], None, job_for(unit_bytes=10_000, split="file"))
-    assert not any(source.can_be_cut for source in whole.sources)
+    assert not any(source.is_divisible for source in whole.sources)
 
 
-def test_parquet_is_cut_between_row_groups(tmp_path: Path, job_for: JobFor) -> None:
+def test_parquet_is_divided_between_row_groups(tmp_path: Path, job_for: JobFor) -> None:
     table = pa.table({"text": [str(i) * 10 for i in range(1_000)]})
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=100)
     plan = make_plan([str(tmp_path)], None, job_for(unit_bytes=4_200))
@@ -76,11 +75,11 @@ def test_parquet_is_cut_between_row_groups(tmp_path: Path, job_for: JobFor) -> N
     assert slices[0].start == 0
     assert slices[-1].end is None
     assert [piece.end for piece in slices[:-1]] == [piece.start for piece in slices[1:]]
-    (tmp_path / "b.parquet").write_bytes(b"no parquet" * 1_000)
-    assert make_plan([str(tmp_path / "b.parquet")], None, job_for()).sources[0].groups == ()
+    (tmp_path / "b.parquet").write_bytes(b"not parquet" * 1_000)
+    assert make_plan([str(tmp_path / "b.parquet")], None, job_for()).sources[0].row_groups == ()
 
 
-def test_names_are_below_what_all_have_in_common(tmp_path: Path, job: Job) -> None:
+def test_names_are_below_the_common_folder(tmp_path: Path, job: CorpusJob) -> None:
     for name in ("ab/x.txt", "ac/d/y.txt"):
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).write_text("x")
@@ -91,7 +90,7 @@ def test_names_are_below_what_all_have_in_common(tmp_path: Path, job: Job) -> No
 
 
 @pytest.mark.parametrize(
-    ("name", "form"),
+    ("name", "expected"),
     [
         ("a.JSONL.gz", "jsonl"),
         ("a.ndjson", "jsonl"),
@@ -101,48 +100,37 @@ def test_names_are_below_what_all_have_in_common(tmp_path: Path, job: Job) -> No
         ("README", "text"),
     ],
 )
-def test_forms_go_by_names(name: str, form: str) -> None:
-    assert form_of(name) == form
+def test_formats_are_guessed_from_names(name: str, expected: str) -> None:
+    assert guess_format(name) == expected
 
 
-def test_a_form_can_be_asked_for(tmp_path: Path, job: Job) -> None:
+def test_a_format_can_be_given(tmp_path: Path, job: CorpusJob) -> None:
     (tmp_path / "a.txt").write_text("{}")
-    assert make_plan([str(tmp_path)], "jsonl", job).sources[0].form == "jsonl"
+    assert make_plan([str(tmp_path)], "jsonl", job).sources[0].format == "jsonl"
 
 
 def test_a_plan_that_changed_is_refused(corpus: Path, tmp_path: Path, job_for: JobFor) -> None:
-    output = tmp_path / "out"
+    output = tmp_path
     plan = make_plan([str(corpus)], None, job_for())
     save_plan(plan, output)
     save_plan(plan, output)
     moved = make_plan([str(corpus)], None, job_for(model="/elsewhere/en"))
-    save_plan(moved, output)  # the same model at another place
+    save_plan(moved, output)  # the same model in another folder
     other = make_plan([str(corpus / "a.txt")], None, job_for(compression="zstd"))
     with pytest.raises(ConfigError, match=r"compression = 'xz', other inputs .*b.jsonl"):
         save_plan(other, output)
     old = msgspec.structs.replace(plan, headwise_version="0.0.1")
-    (output / PLAN).write_bytes(msgspec.json.encode(old))
-    with pytest.raises(ConfigError, match=r"begun with headwise 0\.0\.1"):
+    (output / PLAN_FILE).write_bytes(msgspec.json.encode(old))
+    with pytest.raises(ConfigError, match=r"started with headwise 0\.0\.1"):
         save_plan(plan, output)
-    (output / PLAN).write_text("{")
-    with pytest.raises(DataError, match="no plan of this release"):
+    (output / PLAN_FILE).write_text("{")
+    with pytest.raises(DataError, match="not a plan of this release"):
         save_plan(plan, output)
 
 
-def test_a_folder_of_something_else_is_refused(corpus: Path, tmp_path: Path, job: Job) -> None:
-    plan = make_plan([str(corpus)], None, job)
-    (tmp_path / "mine").write_text("x")
-    with pytest.raises(ConfigError, match="there are files"):
-        save_plan(plan, tmp_path)
-    with pytest.raises(DataError, match="mine"):
-        save_plan(plan, tmp_path / "mine" / "out")
-
-
-def test_models_are_known_by_what_is_in_them(bundle: Bundle, tmp_path: Path) -> None:
+def test_models_are_identified_by_their_files(bundle: Bundle, tmp_path: Path) -> None:
     slim(bundle.path, tmp_path / "copy", "int8")
-    from headwise.model.bundle import load_bundle
-
     copy = load_bundle(tmp_path / "copy")
-    assert fingerprint(copy) == fingerprint(bundle)
-    assert portable_name(MODELS_FOLDER / "en") == "en"
-    assert portable_name(copy.path) == str(copy.path)
+    assert model_fingerprint(copy) == model_fingerprint(bundle)
+    assert portable_model_name(MODELS_FOLDER / "en") == "en"
+    assert portable_model_name(copy.path) == str(copy.path)

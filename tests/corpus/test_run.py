@@ -1,9 +1,11 @@
-"""A whole corpus in one process: what is written, resumed, refused, and a disk that is full."""
+"""A whole corpus in one process: output, continued and concurrent runs, faults, a full disk."""
 
+import errno
 import lzma
 import os
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
@@ -14,52 +16,47 @@ import pytest
 
 from headwise.corpus.columns import SCHEMA
 from headwise.corpus.engine import Engine
-from headwise.corpus.plan import Job, Plan
-from headwise.corpus.run import MANIFEST, QUARANTINE, plan_corpus, read_manifest, run_plan
-from headwise.corpus.work import ATTEMPTS, Quarantined
+from headwise.corpus.plan import CorpusJob, CorpusPlan, save_plan
+from headwise.corpus.run import MANIFEST_FILE, QUARANTINE_FILE, plan_corpus, read_manifest, run_plan
+from headwise.corpus.units import ATTEMPTS_FOLDER, Quarantined
 from headwise.errors import ConfigError, DataError, HeadwiseError, ModelError
 from headwise.runtime.parser import Parser
+from headwise.runtime.scorer import BatchScorer, Selection
 from headwise.treebank.conllu import as_bytes, read_conllu
+from headwise.treebank.sentence import Sentence
+from tests.corpus.conftest import read_tree
 
 HERE = Engine(workers=0)
-JobFor = Callable[..., Job]
+JobFor = Callable[..., CorpusJob]
 
 
 @pytest.fixture
-def plan(corpus: Path, job: Job) -> Plan:
+def plan(corpus: Path, job: CorpusJob) -> CorpusPlan:
     return plan_corpus([str(corpus)], None, job)
 
 
-def run(plan: Plan, output: Path) -> list[bool]:
-    return [outcome.is_new for outcome in run_plan(plan, output, HERE)]
+def run(plan: CorpusPlan, output: Path) -> list[bool]:
+    return [result.is_new for result in run_plan(plan, output, HERE)]
 
 
-def everything(output: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(output)): path.read_bytes()
-        for path in output.rglob("*")
-        if path.is_file()
-    }
-
-
-def test_a_corpus_is_complete_and_described(plan: Plan, tmp_path: Path) -> None:
+def test_a_corpus_is_complete_and_described(plan: CorpusPlan, tmp_path: Path) -> None:
     output = tmp_path / "out"
-    news = run(plan, output)
-    assert len(news) > 8
+    is_new = run(plan, output)
+    assert len(is_new) > 8
     manifest = read_manifest(output)
-    assert manifest.totals.n_shards == len(manifest.shards) == len(news)
+    assert manifest.totals.n_shards == len(manifest.shards) == len(is_new)
     assert manifest.totals.n_documents == 48
     assert manifest.totals.n_words == sum(shard.n_words for shard in manifest.shards)
-    lines = (output / QUARANTINE).read_bytes().splitlines()
-    told = [msgspec.json.decode(line, type=Quarantined) for line in lines]
-    assert [item.document.partition(":")[0] for item in told] == ["b.jsonl"]
+    lines = (output / QUARANTINE_FILE).read_bytes().splitlines()
+    quarantined = [msgspec.json.decode(line, type=Quarantined) for line in lines]
+    assert [item.document.partition(":")[0] for item in quarantined] == ["b.jsonl"]
     assert manifest.totals.n_quarantined == 1
     names = {path.name for path in output.iterdir() if not path.name.startswith("_")}
     assert names == {shard.shard for shard in manifest.shards}
-    assert not (output / ATTEMPTS).exists()
+    assert not (output / ATTEMPTS_FOLDER).exists()
 
 
-def test_a_treebank_comes_out_as_from_parse(
+def test_a_treebank_is_written_as_by_parse(
     corpus: Path, job_for: JobFor, parser: Parser, tmp_path: Path
 ) -> None:
     plan = plan_corpus([str(corpus / "c.conllu")], None, job_for(unit_bytes=5_000))
@@ -70,7 +67,9 @@ def test_a_treebank_comes_out_as_from_parse(
     assert joined == b"".join(as_bytes(item) for item, _ in items)
 
 
-def test_the_cut_does_not_show(corpus: Path, job_for: JobFor, tmp_path: Path) -> None:
+def test_the_size_of_units_does_not_change_the_output(
+    corpus: Path, job_for: JobFor, tmp_path: Path
+) -> None:
     joined = []
     for size in (1_000, 7_777, 10**9):
         output = tmp_path / str(size)
@@ -80,32 +79,93 @@ def test_the_cut_does_not_show(corpus: Path, job_for: JobFor, tmp_path: Path) ->
     assert joined[0] == joined[1] == joined[2]
 
 
-def test_a_run_that_was_broken_off_goes_on(plan: Plan, tmp_path: Path) -> None:
+def test_an_interrupted_run_continues(plan: CorpusPlan, tmp_path: Path) -> None:
     run(plan, tmp_path / "whole")
     output = tmp_path / "out"
-    outcomes = run_plan(plan, output, HERE)
+    results = run_plan(plan, output, HERE)
     for _ in range(3):
-        next(outcomes)
-    outcomes.close()
-    assert not (output / MANIFEST).exists()
+        next(results)
+    results.close()
+    assert not (output / MANIFEST_FILE).exists()
     (output / ".shard-00000003.conllu.xz.abc").write_text("half")
     (output / "_records" / ".00000003.json.abc").write_text("half")
-    news = run(plan, output)
-    assert news.count(False) == 3
-    assert everything(output) == everything(tmp_path / "whole")
+    is_new = run(plan, output)
+    assert is_new.count(False) == 3
+    assert read_tree(output) == read_tree(tmp_path / "whole")
     assert not any(run(plan, output))
 
 
-def test_one_run_at_a_time(plan: Plan, tmp_path: Path) -> None:
+def test_a_second_run_in_the_same_folder_is_refused(plan: CorpusPlan, tmp_path: Path) -> None:
     first = run_plan(plan, tmp_path, HERE)
     next(first)
-    with pytest.raises(ConfigError, match="another run is at work here"):
+    holder = f"process {os.getpid()} on "
+    with pytest.raises(ConfigError, match=rf"another run is working in this folder \({holder}"):
         run(plan, tmp_path)
     first.close()
     run(plan, tmp_path)
 
 
-def test_parquet_is_read_by_others(corpus: Path, job_for: JobFor, tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_locks", [True, False])
+def test_a_second_run_leaves_the_files_of_the_first_alone(
+    plan: CorpusPlan, tmp_path: Path, has_locks: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Start another run while the first one writes its plan, and one while it writes a shard."""
+
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    def start_second_run(half_written: Path) -> None:
+        half_written.write_text("half")
+        with suppress(ConfigError):
+            run(plan, tmp_path)
+        half_written.unlink()
+
+    def save_plan_slowly(plan: CorpusPlan, output: Path) -> None:
+        monkeypatch.setattr("headwise.corpus.run.save_plan", save_plan)
+        start_second_run(output / "._plan.json.first")
+        save_plan(plan, output)
+
+    if not has_locks:
+        monkeypatch.setattr("fcntl.flock", no_locks)
+    monkeypatch.setattr("headwise.corpus.run.save_plan", save_plan_slowly)
+    results = run_plan(plan, tmp_path, HERE)
+    n_results = bool(next(results))
+    start_second_run(tmp_path / ".shard-00000003.conllu.xz.first")
+    assert n_results + len(list(results)) == read_manifest(tmp_path).totals.n_shards
+
+
+def test_a_fault_that_passes_costs_no_document(
+    corpus: Path, job_for: JobFor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plan_corpus([str(corpus / "a.txt")], None, job_for())
+    select = BatchScorer.select
+    calls = []
+
+    def fail_sometimes(self: BatchScorer, sentences: list[Sentence]) -> list[Selection]:
+        calls.append(len(sentences))
+        if len(calls) in (2, 3):
+            raise RuntimeError("CUDA error")
+        return select(self, sentences)
+
+    monkeypatch.setattr(BatchScorer, "select", fail_sometimes)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="CUDA error"):
+            run(plan, tmp_path)
+    run(plan, tmp_path)  # the third attempt is isolated
+    totals = read_manifest(tmp_path).totals
+    assert (totals.n_documents, totals.n_quarantined) == (15, 0)
+
+
+def test_a_folder_with_other_files_is_refused(plan: CorpusPlan, tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("x")
+    with pytest.raises(ConfigError, match=r"the folder has files but no _plan\.json"):
+        run(plan, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+    with pytest.raises(DataError, match="mine"):
+        run(plan, tmp_path / "mine" / "out")
+
+
+def test_other_tools_read_the_parquet_files(corpus: Path, job_for: JobFor, tmp_path: Path) -> None:
     job = job_for(format="parquet", compression="zstd")
     run(plan_corpus([str(corpus)], None, job), tmp_path)
     totals = read_manifest(tmp_path).totals
@@ -116,12 +176,8 @@ def test_parquet_is_read_by_others(corpus: Path, job_for: JobFor, tmp_path: Path
     query = "select count(*), sum(len(tokens)), count(distinct document_id)"
     counts = duckdb.sql(f"{query} from '{tmp_path}/*.parquet'").fetchall()
     assert counts == [(totals.n_sentences, totals.n_words, 48)]
-    types = {
-        name: str(kind)
-        for name, kind, *_ in duckdb.sql(
-            f"describe select * from '{tmp_path}/*.parquet'"
-        ).fetchall()
-    }
+    described = duckdb.sql(f"describe select * from '{tmp_path}/*.parquet'").fetchall()
+    types = {name: str(kind) for name, kind, *_ in described}
     assert types["heads"] == "INTEGER[]"
     assert types["probabilities"] == "FLOAT[]"
     assert types["tokens"] == "VARCHAR[]"
@@ -131,22 +187,22 @@ def test_parquet_is_read_by_others(corpus: Path, job_for: JobFor, tmp_path: Path
     assert (frame["heads"].map(len) == frame["tokens"].map(len)).all()
 
 
-def test_what_cannot_be_done_is_refused_first(
-    corpus: Path, job_for: JobFor, tiny_run: Path, tmp_path: Path
+def test_impossible_plans_are_refused_first(
+    corpus: Path, job_for: JobFor, model_without_segmenter: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(ConfigError, match="parquet has"):
+    with pytest.raises(ConfigError, match="not possible with --format parquet"):
         plan_corpus([str(corpus)], None, job_for(format="parquet"))
-    with pytest.raises(ModelError, match="reads the column"):
-        plan_corpus([str(corpus)], None, job_for(model=str(tiny_run)))
-    with pytest.raises(ConfigError, match="no body in the first line"):
+    with pytest.raises(ModelError, match="without a segmenter"):
+        plan_corpus([str(corpus)], None, job_for(model=str(model_without_segmenter)))
+    with pytest.raises(ConfigError, match="no column body in the first line"):
         plan_corpus([str(corpus)], None, job_for(text_column="body"))
-    with pytest.raises(DataError, match="is the corpus complete"):
+    with pytest.raises(DataError, match="check that the corpus is complete"):
         read_manifest(tmp_path)
 
 
-def test_a_worker_that_cannot_work_says_why(plan: Plan, tmp_path: Path) -> None:
+def test_errors_of_workers_end_the_run(plan: CorpusPlan, tmp_path: Path) -> None:
     other = msgspec.structs.replace(plan.job, model_sha256="another")
-    with pytest.raises(HeadwiseError, match="not the model that this corpus was begun with"):
+    with pytest.raises(HeadwiseError, match="not the model that this corpus was started with"):
         run(msgspec.structs.replace(plan, job=other), tmp_path)
     path = tmp_path / "gone.txt"
     path.write_text("Kids love candy.\n")
@@ -168,12 +224,12 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-@pytest.mark.parametrize("packing", ["none", "zstd", "parquet"])
-def test_a_full_disk_is_one_error_and_goes_on(
-    corpus: Path, job_for: JobFor, small_disk: Path, tmp_path: Path, packing: str
+@pytest.mark.parametrize("compression", ["none", "zstd", "parquet"])
+def test_a_run_continues_after_a_full_disk(
+    corpus: Path, job_for: JobFor, small_disk: Path, tmp_path: Path, compression: str
 ) -> None:
-    chosen = {"format": "parquet", "compression": "zstd"} if packing == "parquet" else {}
-    plan = plan_corpus([str(corpus)], None, job_for(**({"compression": packing} | chosen)))
+    chosen = {"format": "parquet", "compression": "zstd"} if compression == "parquet" else {}
+    plan = plan_corpus([str(corpus)], None, job_for(**({"compression": compression} | chosen)))
     run(plan, tmp_path / "whole")
     filler = small_disk / ".filler"
     output = small_disk / "out"
@@ -182,11 +238,11 @@ def test_a_full_disk_is_one_error_and_goes_on(
     with pytest.raises(HeadwiseError, match="No space left on device") as caught:
         run(plan, output)
     assert caught.value.hint is not None
-    assert "run the same command again" in caught.value.hint
-    names = [name for name in everything(output) if Path(name).name.startswith(".")]
+    assert "the same command continues" in caught.value.hint
+    names = [name for name in read_tree(output) if Path(name).name.startswith(".")]
     assert names == []
-    assert not (output / MANIFEST).exists()
+    assert not (output / MANIFEST_FILE).exists()
     filler.unlink()
     subprocess.run(["mount", "-o", "remount,size=4m", str(small_disk)], check=True)
     run(plan, output)
-    assert everything(output) == everything(tmp_path / "whole")
+    assert read_tree(output) == read_tree(tmp_path / "whole")

@@ -9,12 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 from udtools import Validator  # type: ignore[import-untyped]
 
-from headwise.corpus import shards as writing
-from headwise.corpus.annotate import Parsed, annotate
 from headwise.corpus.columns import SCHEMA
 from headwise.corpus.documents import Document
+from headwise.corpus.parsing import ParsedDocument, parse_documents
 from headwise.corpus.plan import Compression, ShardFormat
-from headwise.corpus.shards import Sealed, check_compression, open_shard, shard_name
+from headwise.corpus.shards import FileDigest, check_compression, open_shard, shard_name
 from headwise.errors import ConfigError, DataError
 from headwise.runtime.parser import Parser
 
@@ -31,31 +30,36 @@ TREEBANK = Document(
 
 
 def write(
-    path: Path, form: ShardFormat, packing: Compression, parser: Parser, documents: list[Document]
-) -> Sealed:
-    sealed = Sealed()
-    with open_shard(path, form, packing, sealed) as shard:
-        for item in annotate(parser, documents):
-            assert isinstance(item, Parsed)
+    path: Path,
+    shard_format: ShardFormat,
+    compression: Compression,
+    parser: Parser,
+    documents: list[Document],
+    row_group_words: int = 50_000,
+) -> FileDigest:
+    digest = FileDigest()
+    with open_shard(path, shard_format, compression, digest, row_group_words) as shard:
+        for item in parse_documents(parser, documents):
+            assert isinstance(item, ParsedDocument)
             for number, (sentence, parse) in enumerate(item.sentences, 1):
                 shard.add(item.document, number, sentence, parse)
-    return sealed
+    return digest
 
 
-def unpack(data: bytes, packing: Compression) -> bytes:
-    if packing == "zstd":
+def unpack(data: bytes, compression: Compression) -> bytes:
+    if compression == "zstd":
         return bytes(pa.CompressedInputStream(pa.BufferReader(data), "zstd").read())
-    return {"xz": lzma.decompress, "gzip": gzip.decompress, "none": bytes}[packing](data)  # type: ignore[operator]
+    return {"xz": lzma.decompress, "gzip": gzip.decompress, "none": bytes}[compression](data)  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("packing", ["xz", "zstd", "gzip", "none"])
-def test_conllu(tmp_path: Path, parser: Parser, packing: Compression) -> None:
-    path = tmp_path / shard_name(7, "conllu", packing)
+@pytest.mark.parametrize("compression", ["xz", "zstd", "gzip", "none"])
+def test_conllu(tmp_path: Path, parser: Parser, compression: Compression) -> None:
+    path = tmp_path / shard_name(7, "conllu", compression)
     assert path.name.startswith("shard-00000007.conllu")
-    sealed = write(path, "conllu", packing, parser, DOCUMENTS)
+    digest = write(path, "conllu", compression, parser, DOCUMENTS)
     data = path.read_bytes()
-    assert (len(data), hashlib.sha256(data).hexdigest()) == (sealed.size, sealed.sha256)
-    text = unpack(data, packing).decode()
+    assert (len(data), hashlib.sha256(data).hexdigest()) == (digest.size, digest.sha256)
+    text = unpack(data, compression).decode()
     assert text.startswith(
         '# newdoc id = https://x.org/a b%\n# metadata = {"year":2026}\n# newpar\n'
         "# sent_id = https:%2F%2Fx.org%2Fa%20b%25-1\n# text = Kids"
@@ -63,10 +67,10 @@ def test_conllu(tmp_path: Path, parser: Parser, packing: Compression) -> None:
     assert '# newdoc id = two lines\n# metadata = {"a":"\\u2028"}\n# newpar\n' in text
     assert "# sent_id = two%0Alines-1\n" in text
     assert text.count("# newdoc") == 2
-    assert write(path, "conllu", packing, parser, DOCUMENTS).sha256 == sealed.sha256
+    assert write(path, "conllu", compression, parser, DOCUMENTS).sha256 == digest.sha256
 
 
-def test_the_referee_finds_no_fault(tmp_path: Path, parser: Parser) -> None:
+def test_the_validator_of_ud_finds_no_error(tmp_path: Path, parser: Parser) -> None:
     path = tmp_path / "a.conllu"
     write(path, "conllu", "none", parser, DOCUMENTS)
     state = Validator(level=2).validate_files([str(path)])
@@ -85,8 +89,8 @@ def test_a_treebank_keeps_its_bytes(tmp_path: Path, parser: Parser) -> None:
 
 def test_parquet_has_the_documented_schema(tmp_path: Path, parser: Parser) -> None:
     path = tmp_path / shard_name(0, "parquet", "zstd")
-    sealed = write(path, "parquet", "zstd", parser, [*DOCUMENTS, TREEBANK])
-    assert sealed.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    digest = write(path, "parquet", "zstd", parser, [*DOCUMENTS, TREEBANK])
+    assert digest.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     table = pq.read_table(path)
     assert table.schema.equals(SCHEMA)
     first, *_, he, old, new = table.to_pylist()
@@ -106,34 +110,32 @@ def test_parquet_has_the_documented_schema(tmp_path: Path, parser: Parser) -> No
     assert (old["xpos"], old["starts"]) == (["UH"], [None])
 
 
-def test_row_groups_are_bounded(
-    tmp_path: Path, parser: Parser, texts: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(writing, "WORDS_A_GROUP", 100)
+def test_row_groups_are_bounded(tmp_path: Path, parser: Parser, texts: list[str]) -> None:
     path = tmp_path / "a.parquet"
-    write(path, "parquet", "snappy", parser, [Document("d", "s", 0, " ".join(texts[:20]))])
+    document = Document("d", "s", 0, " ".join(texts[:20]))
+    write(path, "parquet", "snappy", parser, [document], row_group_words=100)
     assert pq.ParquetFile(path).num_row_groups > 2
     write(path, "parquet", "none", parser, [])
     assert pq.read_table(path).num_rows == 0
 
 
-@pytest.mark.parametrize("form", ["conllu", "parquet"])
-@pytest.mark.parametrize("packing", ["none", "gzip", "zstd"])
-def test_what_fails_leaves_nothing_behind(
-    tmp_path: Path, parser: Parser, form: ShardFormat, packing: Compression
+@pytest.mark.parametrize("shard_format", ["conllu", "parquet"])
+@pytest.mark.parametrize("compression", ["none", "gzip", "zstd"])
+def test_a_failure_leaves_no_file_behind(
+    tmp_path: Path, parser: Parser, shard_format: ShardFormat, compression: Compression
 ) -> None:
     path = tmp_path / "out"
-    with pytest.raises(KeyError), open_shard(path, form, packing, Sealed()):
+    with pytest.raises(KeyError), open_shard(path, shard_format, compression, FileDigest()):
         raise KeyError
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(DataError, match="No such file"):
-        write(tmp_path / "missing" / "out", form, packing, parser, DOCUMENTS)
+        write(tmp_path / "missing" / "out", shard_format, compression, parser, DOCUMENTS)
 
 
-def test_each_format_has_its_packings() -> None:
+def test_each_format_has_its_compressions() -> None:
     check_compression("conllu", "xz")
     check_compression("parquet", "snappy")
-    with pytest.raises(ConfigError, match="parquet has zstd"):
+    with pytest.raises(ConfigError, match="choose one of zstd"):
         check_compression("parquet", "xz")
-    with pytest.raises(ConfigError, match="conllu has xz"):
+    with pytest.raises(ConfigError, match="choose one of xz"):
         check_compression("conllu", "snappy")

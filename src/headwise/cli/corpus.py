@@ -5,7 +5,7 @@ import sys
 import time
 from contextlib import closing, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -13,62 +13,77 @@ from headwise.cli.choices import check_tags, chosen_decode, how_to_parse
 from headwise.cli.terminal import ProgressLine, duration, examples
 from headwise.errors import ConfigError, DataError, install, plural
 from headwise.model.bundle import DEFAULT_MODEL, find_model, load_bundle
+from headwise.settings.choices import Decoder, Precision
 
 if TYPE_CHECKING:
     from headwise.corpus.engine import Engine
-    from headwise.corpus.plan import Compression, Form, Job, Plan
+    from headwise.corpus.plan import (
+        Compression,
+        CorpusPlan,
+        DocumentSplit,
+        InputFormat,
+        ShardFormat,
+    )
     from headwise.corpus.run import Totals
-    from headwise.corpus.work import Outcome
-
-MIB = 2**20
+    from headwise.corpus.units import UnitResult
 
 
 @click.command(
     short_help="Parse corpora of any size.",
     epilog=examples(
         "headwise corpus crawl/ --output parsed",
-        "headwise corpus 'crawl/*.jsonl.gz' --text-column body --id-column url --output parsed",
+        "headwise corpus 'crawl/**/*.jsonl.gz' --text-column body --id-column url --output parsed",
         "headwise corpus docs.parquet --format parquet --workers 8 --output parsed",
         "headwise corpus s3://bucket/crawl --address auto --output /shared/parsed",
     ),
 )
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR",
-    help="A new folder, or one that was begun: it goes on there.",
-)  # fmt: skip
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="DIR",
+    help="A new folder, or the folder of an interrupted run to continue.",
+)
 @click.option(
-    "-m", "--model", "models", multiple=True, default=[DEFAULT_MODEL], show_default=True,
+    "-m",
+    "--model",
+    "models",
+    multiple=True,
+    default=[DEFAULT_MODEL],
+    show_default=True,
     help="Name or folder.",
-)  # fmt: skip
+)
 @click.option(
     "--input",
-    "form",
+    "input_format",
     type=click.Choice(["auto", "text", "jsonl", "parquet", "conllu"]),
     default="auto",
     show_default=True,
-    help="auto: by the name of each file; text where that says nothing.",
+    help="Format of the inputs. auto: by the name of each file, text if the name does not say.",
 )
 @click.option(
     "--split",
     type=click.Choice(["paragraph", "line", "file"]),
     default="paragraph",
     show_default=True,
-    help="What is a document in text: what stands between blank lines, a line, or a file.",
+    help="What a document is in text files: the text between blank lines, a line, or a file.",
 )
-@click.option("--text-column", default="text", show_default=True, help="In JSONL and Parquet.")
-@click.option("--id-column", help="In JSONL and Parquet.  [default: file and position]")
+@click.option("--text-column", default="text", show_default=True, help="Text in JSONL and Parquet.")
+@click.option("--id-column", help="Document id in JSONL and Parquet.  [default: file and position]")
 @click.option(
     "--format",
+    "shard_format",
     type=click.Choice(["conllu", "parquet"]),
     default="conllu",
     show_default=True,
-    help="Of the shards.",
+    help="Format of the shards.",
 )
 @click.option(
     "--compression",
     type=click.Choice(["xz", "zstd", "gzip", "snappy", "none"]),
-    help="Of the shards.  [default: xz for conllu, zstd for parquet]",
+    help="Compression of the shards.  [default: xz for conllu, zstd for parquet]",
 )
 @click.option(
     "--unit-size",
@@ -76,21 +91,23 @@ MIB = 2**20
     default=4,
     show_default=True,
     metavar="MIB",
-    help="Input of one shard; so much is lost when a worker dies.",
+    help="Input of one shard; at most this much is lost when a worker dies.",
 )
 @click.option(
     "--workers",
     type=click.IntRange(0, 100_000),
-    help="Processes that parse; 0: this one alone, without Ray. The output does not depend on it.  "
-    "[default: one a core]",
+    help="Processes that parse; 0: only this one, without Ray. The output does not depend on it.  "
+    "[default: one for each core]",
 )
-@click.option("--address", help="Of a Ray cluster to join.  [default: a Ray on this machine]")
+@click.option(
+    "--address", help="Address of a Ray cluster to join.  [default: start Ray on this machine]"
+)
 @click.option(
     "--gpus-per-worker",
     type=click.FloatRange(0, 1, min_open=True),
     default=1.0,
     show_default=True,
-    help="With --device cuda; 0.25: four workers on each GPU.",
+    help="With --device cuda; 0.25: four workers share a GPU.",
 )
 @how_to_parse
 @click.option("--quiet", is_flag=True, help="No progress and no summary on stderr.")
@@ -98,100 +115,107 @@ def corpus(
     inputs: tuple[str, ...],
     output: Path,
     models: tuple[str, ...],
-    form: 'Form | Literal["auto"]',
+    input_format: 'InputFormat | Literal["auto"]',
+    split: "DocumentSplit",
+    text_column: str,
+    id_column: str | None,
+    shard_format: "ShardFormat",
+    compression: "Compression | None",
+    unit_size: float,
     workers: int | None,
     address: str | None,
     gpus_per_worker: float,
+    keep_tags: bool | None,
+    decoder: Decoder | None,
+    single_root: bool | None,
+    precision: Precision,
+    device: str,
     quiet: bool,
-    **flags: Any,
 ) -> None:
     """Parse INPUTs of any size into the shards of a folder, on all cores or on a Ray cluster.
 
     INPUTs are files, folders or patterns of text, JSONL, Parquet or CoNLL-U, plain, gz, xz or
-    zstd, here or under a URI. A run that was interrupted goes on when the command is given again. A
-    document that cannot be parsed is told in _quarantine.jsonl, and the others are parsed.
+    zstd, local or by URI. To continue an interrupted run, give the same command again. Documents
+    that cannot be parsed are listed in _quarantine.jsonl, and the others are parsed.
     """
     _check_flags(models, output, workers, address)
     try:
         from headwise.corpus.engine import Engine
+        from headwise.corpus.plan import CorpusJob, model_fingerprint, portable_model_name
         from headwise.corpus.run import plan_corpus
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"headwise corpus needs {error.name}, which is not installed",
             install("corpus"),
         ) from error
-    plan = plan_corpus(inputs, None if form == "auto" else form, _make_job(models[0], flags))
-    follow(plan, output, Engine(workers, address, gpus_per_worker), quiet)
+    (model,) = models
+    bundle = load_bundle(find_model(model))
+    check_tags(bundle, model, keep_tags)
+    job = CorpusJob(
+        model=portable_model_name(bundle.path),
+        model_sha256=model_fingerprint(bundle),
+        precision=precision,
+        device=device,
+        decode=chosen_decode(bundle, decoder, single_root),
+        keep_tags=bool(keep_tags),
+        split=split,
+        text_column=text_column,
+        id_column=id_column,
+        format=shard_format,
+        compression=compression or ("zstd" if shard_format == "parquet" else "xz"),
+        unit_bytes=max(round(unit_size * 2**20), 1),
+    )
+    plan = plan_corpus(inputs, None if input_format == "auto" else input_format, job)
+    _run_and_report(plan, output, Engine(workers, address, gpus_per_worker), quiet)
 
 
 def _check_flags(
     models: tuple[str, ...], output: Path, workers: int | None, address: str | None
 ) -> None:
-    """Refuse what would be passed over in silence."""
+    """Refuse flags that would be ignored silently."""
     if len(models) > 1:
-        raise ConfigError("--model: one model", "headwise parse takes several as an ensemble")
+        what = "--model: headwise corpus takes one model"
+        raise ConfigError(what, "headwise parse takes several as an ensemble")
     if re.match(r"[a-z][a-z0-9+.-]+:/", str(output), re.IGNORECASE):
-        hint = "write to a folder that all machines see; docs/scale.md says how else"
-        raise ConfigError(f"--output {output}: shards go to a folder", hint)
+        hint = "choose a folder that all machines share; docs/scale.md has an alternative"
+        raise ConfigError(f"--output {output}: shards are written to folders only", hint)
     if workers == 0 and address is not None:
-        raise ConfigError("--workers 0 and --address: one of them", "0 is without Ray")
+        raise ConfigError("--workers 0 and --address: choose one", "--workers 0 does not use Ray")
 
 
-def _make_job(model: str, flags: dict[str, Any]) -> "Job":
-    """Turn flags into a job; those that are not taken out here have the names of its fields."""
-    from headwise.corpus.plan import Job, fingerprint, portable_name
-
-    bundle = load_bundle(find_model(model))
-    keep_tags = flags.pop("keep_tags")
-    check_tags(bundle, model, keep_tags)
-    usual: Compression = "zstd" if flags["format"] == "parquet" else "xz"
-    return Job(
-        model=portable_name(bundle.path),
-        model_sha256=fingerprint(bundle),
-        decode=chosen_decode(bundle, flags.pop("decoder"), flags.pop("single_root")),
-        keep_tags=bool(keep_tags),
-        compression=flags.pop("compression") or usual,
-        unit_bytes=max(round(flags.pop("unit_size") * MIB), 1),
-        **flags,
-    )
-
-
-def follow(plan: "Plan", output: Path, engine: "Engine", quiet: bool) -> None:
-    """Run a plan, show how far it is, and say what came of it."""
+def _run_and_report(plan: "CorpusPlan", output: Path, engine: "Engine", quiet: bool) -> None:
+    """Run a plan, show its progress, and print a summary."""
     from headwise.corpus.run import read_manifest, run_plan
 
-    shown = _Shown(plan.n_bytes)
-    # Ray tells of workers that died on stdout.
-    with redirect_stdout(sys.stderr), closing(run_plan(plan, output, engine)) as outcomes:
-        for outcome in outcomes:
-            shown.count(outcome)
+    progress = _Progress(plan.n_bytes)
+    # Ray reports workers that died on stdout.
+    with redirect_stdout(sys.stderr), closing(run_plan(plan, output, engine)) as results:
+        for result in results:
+            progress.add(result)
             if not quiet:
-                shown.show()
-    shown.clear()
+                progress.show()
+    progress.clear()
     totals = read_manifest(output).totals
     if not quiet:
-        click.echo(shown.summary(totals, output), err=True)
+        click.echo(progress.summary(totals, output), err=True)
     if totals.n_quarantined and not totals.n_documents:
-        raise DataError(
-            "no document could be parsed",
-            str(output),
-            hint="_quarantine.jsonl there says what was wrong with each",
-        )
+        hint = "_quarantine.jsonl in this folder lists the errors"
+        raise DataError("no document could be parsed", str(output), hint=hint)
 
 
-class _Shown:
-    """Counts units, and shows on a terminal how far they are."""
+class _Progress:
+    """Counts finished units and shows them on a terminal."""
 
     def __init__(self, n_bytes: int) -> None:
-        self._progress = ProgressLine()
+        self._line = ProgressLine()
         self._n_bytes, self._started = max(n_bytes, 1), time.monotonic()
         self._n_done, self._n_new, self._n_words, self._n_kept = 0, 0, 0, 0
 
-    def count(self, outcome: "Outcome") -> None:
-        self._n_done += outcome.n_bytes
-        if outcome.is_new and outcome.record is not None:
-            self._n_new += outcome.n_bytes
-            self._n_words += outcome.record.n_words
+    def add(self, result: "UnitResult") -> None:
+        self._n_done += result.n_bytes
+        if result.is_new and result.record is not None:
+            self._n_new += result.n_bytes
+            self._n_words += result.record.n_words
         else:
             self._n_kept += 1
 
@@ -201,14 +225,15 @@ class _Shown:
         if self._n_new:
             seconds = (time.monotonic() - self._started) / self._n_new
             left = f", {duration(seconds * max(self._n_bytes - self._n_done, 0))} left"
-        self._progress.show(f"{share:.0%}, {self._speed()}{left}")
+        self._line.show(
+            f"{share:.0%}, {plural(self._n_words, 'word')}, {self._speed():,.0f} words/s{left}"
+        )
 
     def clear(self) -> None:
-        self._progress.clear()
+        self._line.clear()
 
-    def _speed(self) -> str:
-        seconds = max(time.monotonic() - self._started, 1e-9)
-        return f"{plural(self._n_words, 'word')}, {self._n_words / seconds:,.0f} words/s"
+    def _speed(self) -> float:
+        return self._n_words / max(time.monotonic() - self._started, 1e-9)
 
     def summary(self, totals: "Totals", output: Path) -> str:
         parts = [
@@ -218,10 +243,10 @@ class _Shown:
             plural(totals.n_shards, "shard"),
         ]
         if self._n_kept:
-            parts.append(f"{self._n_kept:,} of them there already")
-        taken = duration(time.monotonic() - self._started)
-        lines = f"{output}: {', '.join(parts)}; {taken}, {self._speed().rpartition(', ')[2]}"
+            parts.append(f"{self._n_kept:,} of them from an earlier run")
+        seconds = duration(time.monotonic() - self._started)
+        lines = f"{output}: {', '.join(parts)}; {seconds}, {self._speed():,.0f} words/s"
         if totals.n_quarantined:
-            n = plural(totals.n_quarantined, "document")
-            lines += f"\nquarantined: {n}, see {output / '_quarantine.jsonl'}"
+            n_documents = plural(totals.n_quarantined, "document")
+            lines += f"\nquarantined: {n_documents}, see {output / '_quarantine.jsonl'}"
         return lines

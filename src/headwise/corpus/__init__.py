@@ -1,22 +1,22 @@
-"""Corpora of any size, on one machine or many: `headwise corpus` and `parse_dataset`.
+"""Parse corpora of any size, on one machine or many: `headwise corpus` and `parse_dataset`.
 
-What is to be done is a plan: the inputs in sorted order, cut into units of work; unit k becomes
-shard k. The cut depends on the inputs alone, and a unit on nothing but its bytes and the model, so
-the shards are the same bytes whoever makes them and how often. Ray Data hands the units to
-workers and hands them out again when a worker dies; there is no scheduler of ours.
+A plan lists the inputs in sorted order and divides them into units; unit k becomes shard k. The
+division depends only on the inputs, and the result of a unit only on its bytes and the model, so
+the shards are the same bytes whoever makes them and however often. Ray Data hands units to workers
+and hands them out again when a worker dies; there is no scheduler of our own.
 
-    places     inputs as files: folders, patterns, file systems; opened and unpacked
-    cut        a stream of bytes -> documents that begin in a range of it
-    plan       what is to be done: Job, Source, Slice, Unit, Plan
-    documents  Unit -> Document, or why it is none
-    annotate   Document -> sentences with their parses
-    columns    sentences -> Arrow tables; the schema
-    shards     sentences -> one file, CoNLL-U or Parquet
-    work       Unit -> its shard and its record; what was done already stays
-    alone      a unit that kills its worker, in a process of its own
-    engine     Units -> records, here or on Ray Data
-    run        the whole: plan, engine, manifest
-    dataset    the same for a `ray.data.Dataset`, and for tables
+    storage          find input files in folders, by pattern, on any file system; open, decompress
+    splitting        a byte stream -> the documents that start in a range of it
+    plan             what to do: CorpusJob, Source, Slice, Unit, CorpusPlan
+    documents        Unit -> Document, or Rejected with the reason
+    parsing          Document -> sentences with their parses
+    columns          sentences -> Arrow tables; the schema
+    shards           sentences -> one file, CoNLL-U or Parquet
+    units            Unit -> its shard and record; finished work is kept
+    isolated_worker  a unit that killed its worker, in a process of its own
+    engine           Units -> results, in this process or on Ray Data
+    run              all of it: lock, plan, engine, manifest
+    dataset          the same for a `ray.data.Dataset` and for Arrow tables
 """
 
 from headwise.corpus.dataset import parse_dataset, parse_table

@@ -1,8 +1,9 @@
-"""Sentences as rows of a table: the schema that Parquet files and datasets have.
+"""Sentences as rows of an Arrow table, the schema of Parquet shards and datasets.
 
-One row is one sentence; what there is of every word is a list. Slot i of all lists belongs to word
-i + 1, so `heads` counts from 1, and 0 is ROOT. Offsets are characters of the document, as given; a
-word of a multi-word token that stands nowhere in the text has none. `docs/scale.md` has a table.
+A row is a sentence; the columns of its words are lists. Slot i of each list belongs to word i + 1,
+so `heads` counts from 1, and 0 is ROOT. Offsets count the characters of the document as it was
+given; a word of a multi-word token that does not occur in the text has none. `docs/scale.md` lists
+the columns.
 """
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pyarrow as pa
 from headwise.corpus.documents import Document
 from headwise.treebank.sentence import Parse, Sentence, filled
 
-MULTIWORD = pa.struct(
+_MULTIWORD = pa.struct(
     [
         pa.field("first", pa.int32(), nullable=False),
         pa.field("last", pa.int32(), nullable=False),
@@ -33,19 +34,19 @@ SCHEMA = pa.schema(
         pa.field("starts", pa.list_(pa.int64())),
         pa.field("ends", pa.list_(pa.int64())),
         pa.field("probabilities", pa.list_(pa.float32())),
-        pa.field("multiword", pa.list_(MULTIWORD)),
+        pa.field("multiword", pa.list_(_MULTIWORD)),
         pa.field("how", pa.string()),
         pa.field("metadata", pa.string()),
     ]
 )
-"""What a row holds; `how` says which decoder made the tree, `metadata` is a JSON object."""
+"""`how` names the decoder that made the tree; `metadata` is a JSON object."""
 
 
-class Columns:
-    """Rows that are gathered column by column until a table is made of them."""
+class TableBuilder:
+    """Collects sentences column by column for an Arrow table."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Start without rows."""
         self._values: dict[str, list[object]] = {name: [] for name in SCHEMA.names}
         self.n_words = 0
 
@@ -61,7 +62,7 @@ class Columns:
         self.n_words += len(sentence)
 
     def take(self) -> pa.Table:
-        """Make a table of all rows, and begin anew."""
+        """Make a table of all rows and start again without any."""
         table = pa.table(self._values, schema=SCHEMA)
         self._values = {name: [] for name in SCHEMA.names}
         self.n_words = 0
@@ -73,7 +74,7 @@ def _row(document: Document, number: int, sentence: Sentence, parse: Parse) -> d
     spans = [word.span or _NO_SPAN for word in words]
     return {
         "document_id": document.id,
-        "sentence_id": sentence_id(document, number, sentence),
+        "sentence_id": _sentence_id(document, number, sentence),
         "text": sentence.text,
         "tokens": [word.form for word in words],
         "upos": [filled(word.upos) for word in words],
@@ -100,8 +101,8 @@ def _multiword(sentence: Sentence) -> list[dict[str, object]]:
     return tokens
 
 
-def sentence_id(document: Document, number: int, sentence: Sentence) -> str:
-    """Give the `sent_id` of CoNLL-U, or the document's id and a number where there is none."""
+def _sentence_id(document: Document, number: int, sentence: Sentence) -> str:
+    """Give the `sent_id` of CoNLL-U, or the id of the document and a number if there is none."""
     if isinstance(document.content, bytes) and (value := sentence.metadata.get("sent_id")):
         return value
     return f"{document.id}-{number}"

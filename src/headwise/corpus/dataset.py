@@ -1,21 +1,26 @@
-"""The parser in pipelines of others: a Ray dataset, or any engine that maps over tables.
+"""The parser in other pipelines: a Ray dataset, or any engine that maps over Arrow tables.
 
-    documents: a text column, an id column, others  ->  sentences: `columns.SCHEMA` and `error`
+    documents: text column, id column, others  ->  sentences: `columns.SCHEMA` and `error`
 
-A document that cannot be parsed becomes one row without words and with its `error`; the others are
-parsed all the same. Columns that are not text or id go along as JSON in `metadata`.
+A document with an error becomes one row without words and with `error`; the others are parsed all
+the same. Columns other than text and id are kept as JSON in `metadata`.
 """
 
 import hashlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import msgspec
 import pyarrow as pa
 
-from headwise.corpus.annotate import Parsed, PoisonedError, annotate, check_model
-from headwise.corpus.columns import SCHEMA, Columns
-from headwise.corpus.documents import Document, Refused, rows_of
+from headwise.corpus.columns import SCHEMA, TableBuilder
+from headwise.corpus.documents import (
+    Document,
+    Rejected,
+    encode_metadata,
+    not_utf8,
+    table_rows,
+)
+from headwise.corpus.parsing import BadDocumentError, ParsedDocument, check_model, parse_documents
 from headwise.errors import ConfigError
 from headwise.loading import load_parser
 from headwise.model.bundle import DEFAULT_MODEL, find_model, load_bundle
@@ -25,11 +30,10 @@ from headwise.settings.choices import Precision
 if TYPE_CHECKING:
     import ray.data
 
-ERROR = pa.field("error", pa.string())
-TABLE_SCHEMA = SCHEMA.append(ERROR)
-"""What `parse_table` and `parse_dataset` give."""
-DOCUMENTS = 256
-"""In a batch."""
+_ERROR = pa.field("error", pa.string())
+TABLE_SCHEMA = SCHEMA.append(_ERROR)
+"""The schema of the tables that `parse_table` and `parse_dataset` return."""
+_BATCH_DOCUMENTS = 256
 
 
 def parse_table(
@@ -37,50 +41,49 @@ def parse_table(
 ) -> pa.Table:
     """Parse a table of documents into a table of sentences.
 
-    Without `id_column` the id of a document is the beginning of its SHA-256.
+    Without `id_column` the id of a document is the start of the SHA-256 of its text.
     """
     for column in (text_column, id_column):
         if column is not None and column not in table.column_names:
-            there = ", ".join(table.column_names)
-            raise ConfigError(f"no column {column}", f"there are {there}")
-    parts = [
-        _sentences(item) for item in annotate(parser, _documents(table, text_column, id_column))
-    ]
+            columns = ", ".join(table.column_names)
+            raise ConfigError(f"no column {column}", f"the columns are {columns}")
+    documents = _read_table(table, text_column, id_column)
+    parts = [_sentence_table(item) for item in parse_documents(parser, documents)]
     return pa.concat_tables(parts) if parts else TABLE_SCHEMA.empty_table()
 
 
-def _documents(
+def _read_table(
     table: pa.Table, text_column: str, id_column: str | None
-) -> Iterator[Document | Refused]:
-    for row in rows_of(table):
+) -> Iterator[Document | Rejected]:
+    for row in table_rows(table):
         if isinstance(row, UnicodeDecodeError):
-            yield Refused("", "", 0, f"a value of the row is not UTF-8: {row.reason}")
+            yield Rejected("", "", 0, not_utf8(row))
             continue
         text = row.pop(text_column)
         text = text if isinstance(text, str) else ""
-        own = row.pop(id_column) if id_column else None
-        digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
-        metadata = msgspec.json.encode(row, enc_hook=str).decode() if row else ""
-        yield Document(digest if own is None else str(own), "", 0, text, metadata)
+        document_id = row.pop(id_column) if id_column else None
+        if document_id is None:
+            document_id = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+        yield Document(str(document_id), "", 0, text, encode_metadata(row))
 
 
-def _sentences(item: Parsed | Refused) -> pa.Table:
-    if isinstance(item, Parsed):
-        columns = Columns()
+def _sentence_table(item: ParsedDocument | Rejected) -> pa.Table:
+    if isinstance(item, ParsedDocument):
+        builder = TableBuilder()
         try:
             for number, (sentence, parse) in enumerate(item.sentences, 1):
-                columns.add(item.document, number, sentence, parse)
-        except PoisonedError as poisoned:
-            item = Refused(item.document.id, "", 0, poisoned.error)
+                builder.add(item.document, number, sentence, parse)
+        except BadDocumentError as error:
+            item = Rejected(item.document.id, "", 0, error.error)
         else:
-            done = columns.take()
-            return done.append_column(ERROR, pa.nulls(len(done), pa.string()))
+            table = builder.take()
+            return table.append_column(_ERROR, pa.nulls(len(table), pa.string()))
     row = {"document_id": item.id, "sentence_id": f"{item.id}-0", "text": "", "error": item.error}
     return pa.Table.from_pylist([row], schema=TABLE_SCHEMA)
 
 
 class TableParser:
-    """Parses tables with one load of the model: an actor of Ray Data, or any worker."""
+    """Parses tables with one load of the model, for Ray Data actors and other workers."""
 
     def __init__(
         self,
@@ -111,13 +114,13 @@ def parse_dataset(
     workers: int | tuple[int, int] = 1,
     gpus_per_worker: float = 1.0,
 ) -> "ray.data.Dataset":
-    """Parse a dataset of documents into one of sentences; nothing is done until it is read.
+    """Parse a dataset of documents into one of sentences; nothing runs until it is read.
 
-    `workers` actors load the model, or as many as there is work for, between two numbers.
+    `workers` is the number of actors, each with its own model, or a minimum and a maximum.
     """
     from ray.data import ActorPoolStrategy
 
-    least, most = workers if isinstance(workers, tuple) else (workers, workers)
+    n_min, n_max = workers if isinstance(workers, tuple) else (workers, workers)
     return data.map_batches(
         TableParser,
         fn_constructor_kwargs={
@@ -127,8 +130,8 @@ def parse_dataset(
             "id_column": id_column,
         },
         batch_format="pyarrow",
-        batch_size=DOCUMENTS,
+        batch_size=_BATCH_DOCUMENTS,
         num_cpus=1,
         num_gpus=0 if device == "cpu" else gpus_per_worker,
-        compute=ActorPoolStrategy(min_size=least, max_size=most),
+        compute=ActorPoolStrategy(min_size=n_min, max_size=n_max),
     )

@@ -1,11 +1,10 @@
-"""The documents of a unit: text to segment, or CoNLL-U with its words; or why one is none.
+"""The documents of a unit: text to segment, or CoNLL-U with its words.
 
-Whatever is wrong with one document (no UTF-8, no JSON, no text in it, too long) makes it `Refused`,
-and reading goes on. A file that breaks off is `Refused` from there on. A file that cannot be
-reached is an error that ends the run: it may be there tomorrow.
+A document that is wrong in itself (not UTF-8, not JSON, no text, too long) is `Rejected`, and
+reading continues. So is the rest of a compressed file from the point where it is damaged. A file
+that cannot be reached is an error that ends the run: it may be back tomorrow.
 """
 
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,24 +13,31 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from headwise.corpus.cut import MAX_DOCUMENT_BYTES, Cut, Rule, conllu_rule, cut, first_byte
-from headwise.corpus.places import DamagedError, open_at, open_random
-from headwise.corpus.plan import Job, Slice, Unit
+from headwise.corpus.plan import CorpusJob, Slice, Unit
+from headwise.corpus.splitting import (
+    MAX_DOCUMENT_BYTES,
+    BoundaryRule,
+    RawDocument,
+    choose_conllu_rule,
+    first_byte,
+    split_stream,
+)
+from headwise.corpus.storage import DamagedError, open_at, open_random
 from headwise.errors import ConfigError, DataError
 from headwise.treebank.sentence import split_comment
 
-SNIFFED_BYTES = 2**16
-ROWS = 64
-"""Rows of Parquet that are in memory at a time."""
-_MARK = b"\xef\xbb\xbf"
-_TOO_LONG = f"more than {MAX_DOCUMENT_BYTES >> 20} MiB"
+_SNIFF_BYTES = 2**16
+_BATCH_ROWS = 64
+"""Rows of Parquet in memory at a time."""
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_TOO_LONG = f"longer than {MAX_DOCUMENT_BYTES >> 20} MiB"
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What is parsed together; `position` is its first byte (or row) in `source`.
+    """A document to parse; `position` is its first byte (or row) in `source`.
 
-    `content` is text, or the bytes of sentences in CoNLL-U; `metadata` a JSON object, or nothing.
+    `content` is text, or the bytes of CoNLL-U; `metadata` is a JSON object, or empty.
     """
 
     id: str
@@ -42,8 +48,8 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """What could not be read as a document, and why."""
+class Rejected:
+    """A document that cannot be read or parsed, and why."""
 
     id: str
     source: str
@@ -51,65 +57,81 @@ class Refused:
     error: str
 
 
-def read_documents(unit: Unit, job: Job) -> Iterator[Document | Refused]:
+class _RejectError(Exception):
+    """Why a document is rejected, and its id if it has one of its own."""
+
+    def __init__(self, what: str, name: str | None = None) -> None:
+        super().__init__(what)
+        self.name = name
+
+
+def read_documents(unit: Unit, job: CorpusJob) -> Iterator[Document | Rejected]:
     """Read the documents of a unit in order."""
     for piece in unit.slices:
-        read = _read_parquet if piece.form == "parquet" else _read_cuts
+        read = _read_parquet if piece.format == "parquet" else _read_stream
         yield from read(piece, job)
 
 
-def _read_cuts(piece: Slice, job: Job) -> Iterator[Document | Refused]:
-    at = piece.start
+def _read_stream(piece: Slice, job: CorpusJob) -> Iterator[Document | Rejected]:
+    position = piece.start
     try:
-        for document in _cuts(piece, job):
-            at = document.position
-            read = _read_one(document, piece, job)
-            if read is not None:
-                yield read
+        for raw in _split_slice(piece, job):
+            position = raw.position
+            try:
+                document = _make_document(raw, piece, job)
+            except _RejectError as error:
+                name = error.name or _name(piece, job, position)
+                yield Rejected(name, piece.path, position, str(error))
+            else:
+                if document is not None:
+                    yield document
     except DamagedError as error:
-        yield Refused(f"{piece.name}:{at}", piece.path, at, f"after this: {error.what}")
+        what = f"the file is damaged after this document: {error.what}"
+        yield Rejected(f"{piece.name}:{position}", piece.path, position, what)
 
 
-def _cuts(piece: Slice, job: Job) -> Iterator[Cut]:
-    if piece.form == "text" and job.split == "file":
+def _split_slice(piece: Slice, job: CorpusJob) -> Iterator[RawDocument]:
+    if piece.format == "text" and job.split == "file":
         with open_at(piece.path, 0) as stream:
             data = stream.read(MAX_DOCUMENT_BYTES + 1)
-        is_whole = len(data) <= MAX_DOCUMENT_BYTES
-        yield Cut(0, data if is_whole else None, len(data))
+        yield RawDocument(0, data if len(data) <= MAX_DOCUMENT_BYTES else None, len(data))
         return
-    rule = _rule(piece, job)
+    rule = _choose_rule(piece, job)
     with open_at(piece.path, first_byte(piece.start)) as stream:
-        yield from cut(stream, piece.start, piece.end, rule)
+        yield from split_stream(stream, piece.start, piece.end, rule)
 
 
-def _rule(piece: Slice, job: Job) -> Rule:
-    if piece.form == "conllu":
+def _choose_rule(piece: Slice, job: CorpusJob) -> BoundaryRule:
+    if piece.format == "conllu":
         with open_at(piece.path, 0) as stream:
-            return conllu_rule(stream.read(SNIFFED_BYTES))
-    return "line" if piece.form == "jsonl" or job.split == "line" else "paragraph"
+            return choose_conllu_rule(stream.read(_SNIFF_BYTES))
+    return "line" if piece.format == "jsonl" or job.split == "line" else "paragraph"
 
 
-def _read_one(found: Cut, piece: Slice, job: Job) -> Document | Refused | None:
-    """Make a document of its bytes; nothing of white space alone, where no byte must be kept."""
-    position = found.position
-    is_file = piece.form == "text" and job.split == "file"
-    name = piece.name if is_file else f"{piece.name}:{position}"
-    if found.data is None:
-        return Refused(name, piece.path, position, _TOO_LONG)
-    if piece.form == "conllu":
-        return Document(_newdoc_id(found.data) or name, piece.path, position, found.data)
-    data = found.data.removeprefix(_MARK) if position == 0 else found.data
+def _name(piece: Slice, job: CorpusJob, position: int) -> str:
+    is_file = piece.format == "text" and job.split == "file"
+    return piece.name if is_file else f"{piece.name}:{position}"
+
+
+def _make_document(raw: RawDocument, piece: Slice, job: CorpusJob) -> Document | None:
+    """Decode a document; None for white space, except in CoNLL-U, where every byte is kept."""
+    name = _name(piece, job, raw.position)
+    if raw.data is None:
+        raise _RejectError(_TOO_LONG)
+    if piece.format == "conllu":
+        return Document(_newdoc_id(raw.data) or name, piece.path, raw.position, raw.data)
+    data = raw.data.removeprefix(_BYTE_ORDER_MARK) if raw.position == 0 else raw.data
     if not data.strip():
         return None
     try:
-        if piece.form == "jsonl":
-            return _from_object(msgspec.json.decode(data), name, piece.path, position, job)
-        return Document(name, piece.path, position, data.decode("utf-8"))
+        if piece.format == "jsonl":
+            return _from_object(msgspec.json.decode(data), piece, raw.position, job)
+        return Document(name, piece.path, raw.position, data.decode("utf-8"))
     except UnicodeDecodeError as error:
-        what = f"byte {error.start} of it (counting from 0) is not UTF-8"
+        what = f"not UTF-8 at byte {error.start} of the document (counted from 0)"
+        raise _RejectError(what) from error
     except (msgspec.MsgspecError, RecursionError) as error:
-        what = f"not JSON: {error}"
-    return Refused(name, piece.path, position, what)
+        raise _RejectError(f"not JSON: {error}") from error
 
 
 def _newdoc_id(data: bytes) -> str | None:
@@ -123,45 +145,54 @@ def _newdoc_id(data: bytes) -> str | None:
     return None
 
 
-def _from_object(value: Any, name: str, source: str, position: int, job: Job) -> Document | Refused:
-    """Take text, id and metadata out of a JSON object or a row."""
+def _from_object(value: Any, piece: Slice, position: int, job: CorpusJob) -> Document:
+    """Take text, id and metadata from a JSON object or a row of a table."""
     if not isinstance(value, dict):
-        return Refused(name, source, position, "not a JSON object")
+        raise _RejectError("not a JSON object")
     if job.text_column not in value:
-        return Refused(name, source, position, f"no {job.text_column} among {_some(value)}")
+        raise _RejectError(f"no column {job.text_column}; the columns are {_list_keys(value)}")
     text = value.pop(job.text_column)
+    name = f"{piece.name}:{position}"
     if job.id_column is not None:
-        own = value.pop(job.id_column, None)
-        if not isinstance(own, str | int) or own == "":
-            return Refused(name, source, position, f"no {job.id_column} that could be its id")
-        name = str(own)
+        document_id = value.pop(job.id_column, None)
+        if not isinstance(document_id, str | int) or document_id == "":
+            raise _RejectError(f"no id: {job.id_column} is not a string or integer, or is empty")
+        name = str(document_id)
     if text is not None and not isinstance(text, str):
-        return Refused(name, source, position, f"{job.text_column} is no text")
-    metadata = msgspec.json.encode(value, enc_hook=str).decode() if value else ""
-    return Document(name, source, position, text or "", metadata)
+        raise _RejectError(f"{job.text_column} is not a string", name)
+    return Document(name, piece.path, position, text or "", encode_metadata(value))
 
 
-def _some(value: dict[str, Any]) -> str:
+def encode_metadata(row: dict[str, Any]) -> str:
+    """Write the other columns of a row as a JSON object, empty if there are none."""
+    return msgspec.json.encode(row, enc_hook=str).decode() if row else ""
+
+
+def _list_keys(value: dict[str, Any]) -> str:
     return ", ".join(str(key)[:40] for key in list(value)[:8]) or "no columns"
 
 
-def _read_parquet(piece: Slice, job: Job) -> Iterator[Document | Refused]:
+def _read_parquet(piece: Slice, job: CorpusJob) -> Iterator[Document | Rejected]:
     with open_random(piece.path) as stream:
         try:
             file = pq.ParquetFile(stream, buffer_size=2**20)
             groups = range(piece.start, piece.end or file.metadata.num_row_groups)
-            row = sum(file.metadata.row_group(i).num_rows for i in range(piece.start))
+            first_row = sum(file.metadata.row_group(i).num_rows for i in range(piece.start))
             _check_columns(file.schema_arrow.names, piece.path, job)
-            for batch in file.iter_batches(ROWS, row_groups=list(groups)):
-                for value in rows_of(batch):
-                    yield _from_row(value, piece, row, job)
-                    row += 1
+            batches = file.iter_batches(_BATCH_ROWS, row_groups=list(groups))
+            rows = (row for batch in batches for row in table_rows(batch))
+            for number, row in enumerate(rows, first_row):
+                try:
+                    yield _from_row(row, piece, number, job)
+                except _RejectError as error:
+                    name = error.name or f"{piece.name}:{number}"
+                    yield Rejected(name, piece.path, number, str(error))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            yield Refused(piece.name, piece.path, piece.start, f"not Parquet: {error}")
+            yield Rejected(piece.name, piece.path, piece.start, f"not Parquet: {error}")
 
 
-def rows_of(table: pa.RecordBatch | pa.Table) -> Iterator[dict[str, Any] | UnicodeDecodeError]:
-    """Give rows as dictionaries; Arrow takes strings on trust, and some are no UTF-8."""
+def table_rows(table: pa.RecordBatch | pa.Table) -> Iterator[dict[str, Any] | UnicodeDecodeError]:
+    """Give rows as dictionaries; Arrow does not check that strings are UTF-8."""
     try:
         yield from table.to_pylist()
     except UnicodeDecodeError as error:
@@ -169,39 +200,42 @@ def rows_of(table: pa.RecordBatch | pa.Table) -> Iterator[dict[str, Any] | Unico
             yield error
         else:
             for i in range(len(table)):
-                yield from rows_of(table.slice(i, 1))
+                yield from table_rows(table.slice(i, 1))
 
 
 def _from_row(
-    value: dict[str, Any] | UnicodeDecodeError, piece: Slice, row: int, job: Job
-) -> Document | Refused:
-    name = f"{piece.name}:{row}"
-    if isinstance(value, UnicodeDecodeError):
-        return Refused(name, piece.path, row, f"a value of the row is not UTF-8: {value.reason}")
-    text = value.get(job.text_column)
+    row: dict[str, Any] | UnicodeDecodeError, piece: Slice, number: int, job: CorpusJob
+) -> Document:
+    if isinstance(row, UnicodeDecodeError):
+        raise _RejectError(not_utf8(row))
+    text = row.get(job.text_column)
     if isinstance(text, str) and len(text) > MAX_DOCUMENT_BYTES:
-        return Refused(name, piece.path, row, _TOO_LONG)
-    return _from_object(value, name, piece.path, row, job)
+        raise _RejectError(_TOO_LONG)
+    return _from_object(row, piece, number, job)
 
 
-def _check_columns(names: list[str], path: str, job: Job) -> None:
+def not_utf8(error: UnicodeDecodeError) -> str:
+    """Explain why a row of a table is rejected."""
+    return f"a value of the row is not UTF-8: {error.reason}"
+
+
+def _check_columns(names: list[str], path: str, job: CorpusJob) -> None:
     for flag, column in (("--text-column", job.text_column), ("--id-column", job.id_column)):
         if column is not None and column not in names:
-            raise DataError(
-                f"no column {column}", path, hint=f"{flag}: there are {', '.join(names)}"
-            )
+            hint = f"{flag}: the columns are {', '.join(names)}"
+            raise DataError(f"no column {column}", path, hint=hint)
 
 
-def check_first_line(path: str, job: Job) -> None:
-    """Look at the first line of JSONL, so that a wrong name of a column is seen at once."""
+def check_first_line(path: str, job: CorpusJob) -> None:
+    """Check the first line of JSONL, so that a wrong column name is reported at once."""
     with open_at(path, 0) as stream:
-        line = io.BytesIO(stream.readline(SNIFFED_BYTES)).getvalue()
+        line = stream.readline(_SNIFF_BYTES)
     try:
         value = msgspec.json.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return
     if isinstance(value, dict) and job.text_column not in value:
         raise ConfigError(
-            f"{path}: no {job.text_column} in the first line",
-            f"--text-column: there are {_some(value)}",
+            f"{path}: no column {job.text_column} in the first line",
+            f"--text-column: the columns are {_list_keys(value)}",
         )

@@ -1,18 +1,22 @@
-"""Who does the units: this process, or workers of Ray.
+"""Run the units in this process or on Ray workers.
 
-On Ray, Ray Data streams descriptions of units through a pool of actors, each with a model of its
-own, and takes back outcomes; texts and trees never pass through the driver or the object store,
-so its memory does not grow with the input. Ray restarts an actor that died and gives its unit out
-again, here or on another machine; `work` makes that harmless. A block of Ray Data is one unit, or
-a few where there are very many.
+On Ray, Ray Data streams descriptions of units through a pool of actors, each with its own model,
+and takes back results. Texts and trees never pass through the driver or the object store, so the
+memory of the driver does not grow with the input. Ray restarts an actor that died and hands out
+its unit again, here or on another machine; `units` makes that harmless. A block of Ray Data is one
+unit, or a few if there are very many.
 
-A worker raises nothing that it can name: it answers with the error, and the driver stops.
+A worker returns the errors that it can name, and the driver stops. After any other exception (a
+failing device, a bug) a Ray worker exits: its memory or its device may be in a bad state, and a new
+process may succeed. After `units.MAX_ATTEMPTS` the unit runs isolated, which names the document.
 """
 
 import logging
 import os
+import resource
 import socket
 import sys
+import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,99 +25,105 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from headwise.corpus.alone import do_alone
-from headwise.corpus.annotate import load_for
-from headwise.corpus.plan import PLAN, Job, Unit
-from headwise.corpus.work import Outcome, Record, do_unit, make_shard
+from headwise.corpus.isolated_worker import make_shard_isolated
+from headwise.corpus.parsing import load_job_parser
+from headwise.corpus.plan import PLAN_FILE, CorpusJob, Unit
+from headwise.corpus.units import ShardRecord, UnitResult, make_shard, process_unit
 from headwise.errors import ConfigError, DataError, HeadwiseError
 from headwise.runtime.parser import Parser
 
 if TYPE_CHECKING:
     import numpy as np
 
-MAX_BLOCKS = 10_000
-"""Beyond this Ray Data's own records of blocks would weigh on the driver."""
-OBJECT_STORE = 128 * 2**20
-"""Bytes; what is in it are outcomes only."""
-KNOCK_SECONDS = 10.0
-CLOSED_HINT = "this Ray asks for a token: set RAY_AUTH_MODE=token, and the token as Ray's pages say"
+_MAX_BLOCKS = 10_000
+"""With more, Ray Data's own records of blocks would fill the memory of the driver."""
+_OBJECT_STORE_BYTES = 128 * 2**20
+"""Only unit descriptions and results are in it."""
+_CONNECT_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """Where to work."""
+    """Where to run."""
 
     workers: int | None = None
-    """0: in this process, without Ray; None: one a core."""
+    """0: this process, without Ray; None: one worker for each core."""
     address: str | None = None
-    """Of a Ray cluster; None: a Ray of our own on this machine, unless one is open already."""
+    """Of a Ray cluster; None: start Ray on this machine, unless it is running in this process."""
     gpus_per_worker: float = 1.0
-    """Counts on a device other than the CPU only; below 1, workers share a GPU."""
+    """Ignored on the CPU; below 1, workers share a GPU."""
 
 
 class Worker:
     """Does units, one after the other, with one load of the model."""
 
-    def __init__(self, job: Job, output: Path) -> None:
-        """Load the model; what stands against that is told with the first unit."""
+    def __init__(self, job: CorpusJob, output: Path) -> None:
+        """Load the model; an error is reported with the first unit."""
         self._job, self._output = job, output
         self._parser: Parser | None = None
         self._error: HeadwiseError | None = None
         try:
-            if not (output / PLAN).exists():
-                hint = "all machines need the same folder under the same name"
-                raise DataError("this folder is not seen by a worker", str(output), hint=hint)
-            self._parser = load_for(job)
+            if not (output / PLAN_FILE).exists():
+                hint = "every machine needs the same folder under the same path"
+                raise DataError("a worker does not see this folder", str(output), hint=hint)
+            self._parser = load_job_parser(job)
         except HeadwiseError as error:
             self._error = error
 
-    def do(self, unit: Unit) -> Outcome:
+    def run(self, unit: Unit) -> UnitResult:
         """Do a unit."""
         if self._error is not None:
-            return Outcome(unit=unit.index, error=self._error.what, hint=self._error.hint)
-        return do_unit(unit, self._output, self._make)
+            return UnitResult(unit=unit.index, error=self._error.what, hint=self._error.hint)
+        return process_unit(unit, self._output, self._make_record)
 
-    def _make(self, unit: Unit, with_care: bool) -> Record:
-        if with_care:
-            return do_alone(unit, self._job, self._output)
+    def _make_record(self, unit: Unit, is_isolated: bool) -> ShardRecord:
+        if is_isolated:
+            return make_shard_isolated(unit, self._job, self._output)
         assert self._parser
-        return make_shard(self._parser, unit, self._job, self._output, {})
+        return make_shard(self._parser, unit, self._job, self._output)
 
 
 class RayWorker:
-    """The same for Ray Data: a batch of units in, a batch of outcomes out, as JSON."""
+    """A worker for Ray Data: a batch of units in, a batch of results out, as JSON."""
 
     def __init__(self, job: bytes, output: str) -> None:
-        """Make the worker in the process of an actor."""
-        self._worker = Worker(msgspec.json.decode(job, type=Job), Path(output))
+        """Create the worker in the process of an actor."""
+        self._worker = Worker(msgspec.json.decode(job, type=CorpusJob), Path(output))
 
     def __call__(self, batch: "dict[str, np.ndarray[Any, Any]]") -> dict[str, list[str]]:
         """Do the units of a batch."""
         units = [msgspec.json.decode(unit, type=Unit) for unit in batch["unit"].tolist()]
-        return {"outcome": [msgspec.json.encode(self._worker.do(unit)).decode() for unit in units]}
+        try:
+            results = [msgspec.json.encode(self._worker.run(unit)).decode() for unit in units]
+        except Exception:
+            traceback.print_exc()
+            os._exit(1)  # Ray starts another worker and hands it the unit
+        return {"result": results}
 
 
-def run_units(units: Iterable[Unit], job: Job, output: Path, engine: Engine) -> Iterator[Outcome]:
-    """Do all units; outcomes come as they are done, in any order."""
+def run_units(
+    units: Iterable[Unit], job: CorpusJob, output: Path, engine: Engine
+) -> Iterator[UnitResult]:
+    """Do all units; results come as units finish, in any order."""
     if engine.workers == 0:
         worker = Worker(job, output)
-        yield from (worker.do(unit) for unit in units)
+        yield from (worker.run(unit) for unit in units)
         return
     rows = [{"unit": msgspec.json.encode(unit).decode()} for unit in units]
     if rows:
         with open_ray(engine, len(rows), job.device) as n_workers:
-            yield from _stream(rows, job, output, engine, n_workers)
+            yield from _run_on_ray(rows, job, output, engine, n_workers)
 
 
-def _stream(
-    rows: list[dict[str, str]], job: Job, output: Path, engine: Engine, n_workers: int
-) -> Iterator[Outcome]:
+def _run_on_ray(
+    rows: list[dict[str, str]], job: CorpusJob, output: Path, engine: Engine, n_workers: int
+) -> Iterator[UnitResult]:
     import ray.data
 
-    with _quiet():
-        data = ray.data.from_items(rows, override_num_blocks=min(len(rows), MAX_BLOCKS))
+    with _quiet_ray_data():
+        data = ray.data.from_items(rows, override_num_blocks=min(len(rows), _MAX_BLOCKS))
         rows.clear()
-        outcomes = data.map_batches(
+        results = data.map_batches(
             RayWorker,
             fn_constructor_args=(msgspec.json.encode(job), os.path.abspath(output)),
             batch_size=1,
@@ -121,29 +131,30 @@ def _stream(
             num_gpus=0 if job.device == "cpu" else engine.gpus_per_worker,
             compute=ray.data.ActorPoolStrategy(size=n_workers, max_tasks_in_flight_per_actor=1),
         )
-        for row in outcomes.iter_rows():
-            yield msgspec.json.decode(row["outcome"], type=Outcome)
+        for row in results.iter_rows():
+            yield msgspec.json.decode(row["result"], type=UnitResult)
 
 
 @contextmanager
 def open_ray(engine: Engine, n_units: int, device: str = "cpu") -> Iterator[int]:
     """Join a Ray, or start one for as long as it is needed; give the number of workers."""
-    # Ray reads these when it is imported: no reports to its makers, no remarks among ours.
+    # Ray reads these when it is imported: no usage reports, no log lines among ours.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     import ray
 
-    wanted = engine.workers or os.cpu_count() or 1
+    n_workers = engine.workers or os.cpu_count() or 1
     is_ours = not ray.is_initialized()
     if is_ours:
         with _without_stderr():
-            _start_ray(engine, min(wanted, n_units))
+            _start_ray(engine, min(n_workers, n_units))
     try:
-        there: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+        resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
         if engine.workers is None:
-            wanted = max(int(there.get("CPU", 1)), 1)
-        _check_resources(there, device, engine)
-        yield min(wanted, n_units)
+            n_workers = max(int(resources.get("CPU", 1)), 1)
+        if device != "cpu" and not resources.get("GPU") and engine.address is None:
+            raise ConfigError(f"--device {device}: Ray finds no GPU here", "use --device cpu")
+        yield min(n_workers, n_units)
     finally:
         if is_ours:
             ray.shutdown()
@@ -151,56 +162,62 @@ def open_ray(engine: Engine, n_units: int, device: str = "cpu") -> Iterator[int]
 
 @contextmanager
 def _without_stderr() -> Iterator[None]:
-    """Let what is written to stderr, by C++ too, go nowhere; what goes wrong is raised."""
+    """Discard what is written to stderr, also from C++; failures are raised anyway."""
     sys.stderr.flush()
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
+    stderr, devnull = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(devnull, 2)
     try:
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
+        os.dup2(stderr, 2)
+        os.close(stderr)
+        os.close(devnull)
 
 
 def _start_ray(engine: Engine, n_workers: int) -> None:
     import ray
 
     if engine.address is None:
-        ray.init(
-            "local",
-            num_cpus=n_workers,
-            object_store_memory=OBJECT_STORE,
-            include_dashboard=False,
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-        )
+        try:
+            ray.init(
+                "local",
+                num_cpus=n_workers,
+                object_store_memory=_OBJECT_STORE_BYTES,
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
+        except Exception as error:  # Ray raises bare Exceptions
+            n_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+            raise ConfigError(
+                f"Ray does not start: {_first_line(error)}",
+                f"check the limit of open files (ulimit -n is {n_files}), memory and room in /tmp; "
+                "--workers 0 runs without Ray",
+            ) from error
         return
     try:
-        _knock(engine.address)
+        _check_reachable(engine.address)
         ray.init(engine.address, log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, RuntimeError, ValueError) as error:
-        what = f"--address {engine.address}: {str(error).splitlines()[0]}"
-        asks_for_token = "InvalidAuthToken" in str(error.__cause__)
-        raise ConfigError(
-            what, CLOSED_HINT if asks_for_token else "is a Ray running there?"
-        ) from error
+        hint = "check that Ray is running there"
+        if "InvalidAuthToken" in str(error.__cause__):
+            hint = "this Ray needs a token: set RAY_AUTH_MODE=token and the token (see Ray's docs)"
+        raise ConfigError(f"--address {engine.address}: {_first_line(error)}", hint) from error
 
 
-def _knock(address: str) -> None:
-    """See whether anybody listens at `host:port`: Ray itself would wait for minutes."""
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+def _check_reachable(address: str) -> None:
+    """Connect to `host:port` first: Ray itself would wait for minutes."""
     host, _, port = address.rpartition("://")[2].rpartition(":")
     if host and port.isdigit():
-        socket.create_connection((host, int(port)), timeout=KNOCK_SECONDS).close()
-
-
-def _check_resources(there: dict[str, float], device: str, engine: Engine) -> None:
-    if device != "cpu" and not there.get("GPU") and engine.address is None:
-        raise ConfigError(f"--device {device}: Ray sees no GPU here", "--device cpu works anywhere")
+        socket.create_connection((host, int(port)), timeout=_CONNECT_SECONDS).close()
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def _quiet_ray_data() -> Iterator[None]:
     """Keep Ray Data from reporting, and from giving up on a unit that takes long."""
     from ray.data import DataContext
 

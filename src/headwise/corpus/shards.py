@@ -1,10 +1,9 @@
-"""One shard, written whole or not at all: CoNLL-U or Parquet, packed, with its checksum.
+"""Write one shard, CoNLL-U or Parquet, completely or not at all, with its checksum.
 
-In CoNLL-U that was made of text, the first sentence of a document has `# newdoc id` and, where
-there is any, `# metadata` (a JSON object); `# sent_id` is the id of the document and a number, with
-white space, `/` and `%` written `%20`, `%2F` and `%25`, since the format allows neither of the
-first two there. What came as CoNLL-U keeps every byte that was not asked for, as in `headwise
-parse`.
+In CoNLL-U made from text, the first sentence of a document has `# newdoc id` and, if there is any,
+`# metadata` (a JSON object). `# sent_id` is the id of the document and a number, with white space,
+`/` and `%` written as `%20`, `%2F` and `%25`, because the format allows neither white space nor `/`
+there. Input that was CoNLL-U keeps every byte except the columns to fill, as in `headwise parse`.
 """
 
 import gzip
@@ -21,74 +20,82 @@ from urllib.parse import quote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from headwise.corpus.columns import SCHEMA, Columns
+from headwise.corpus.columns import SCHEMA, TableBuilder
 from headwise.corpus.documents import Document
 from headwise.corpus.plan import Compression, ShardFormat
 from headwise.errors import ConfigError
 from headwise.files import whole_file
 from headwise.treebank.sentence import Parse, Sentence
 
-ENDINGS = {"xz": ".xz", "zstd": ".zst", "gzip": ".gz", "none": ""}
-XZ_PRESET = 1
-"""Packs at many times the speed of the default, for files that are a tenth larger."""
-WORDS_A_GROUP = 50_000
-"""Of a row group of Parquet; so many are in memory."""
-_UNFIT = re.compile(r"[\s/%\x00-\x1f\x7f-\x9f]")
+_SUFFIXES = {"xz": ".xz", "zstd": ".zst", "gzip": ".gz", "none": ""}
+_XZ_PRESET = 1
+"""Many times as fast as the default, for files that are a tenth larger."""
+_ROW_GROUP_WORDS = 50_000
+"""Words in a row group of Parquet, and so in memory."""
+_ESCAPED = re.compile(r"[\s/%\x00-\x1f\x7f-\x9f]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class Shard(Protocol):
-    """Takes sentences, in order."""
+    """A shard to write sentences to, in order."""
 
     def add(self, document: Document, number: int, sentence: Sentence, parse: Parse) -> None:
         """Write the `number`-th sentence (from 1) of a document."""
 
 
-class Sealed:
-    """What a file is, known when it is closed."""
+class FileDigest:
+    """Size and checksum of a file, set when it is complete."""
 
     size = 0
     sha256 = ""
 
 
-def shard_name(index: int, form: ShardFormat, compression: Compression) -> str:
+def shard_name(index: int, shard_format: ShardFormat, compression: Compression) -> str:
     """Name a shard: `shard-00000042.conllu.xz`, `shard-00000042.parquet`."""
-    ending = ".parquet" if form == "parquet" else f".conllu{ENDINGS[compression]}"
-    return f"shard-{index:08}{ending}"
+    is_parquet = shard_format == "parquet"
+    suffix = ".parquet" if is_parquet else f".conllu{_SUFFIXES[compression]}"
+    return f"shard-{index:08}{suffix}"
 
 
-def check_compression(form: ShardFormat, compression: Compression) -> None:
-    """Refuse what a format cannot have."""
-    if compression == ("xz" if form == "parquet" else "snappy"):
-        fitting = "zstd, gzip, snappy, none" if form == "parquet" else "xz, zstd, gzip, none"
-        raise ConfigError(f"--compression {compression}: {form} has {fitting}")
+def check_compression(shard_format: ShardFormat, compression: Compression) -> None:
+    """Refuse a compression that the format does not have."""
+    if compression == ("xz" if shard_format == "parquet" else "snappy"):
+        is_parquet = shard_format == "parquet"
+        possible = "zstd, gzip, snappy, none" if is_parquet else "xz, zstd, gzip, none"
+        what = f"--compression {compression} is not possible with --format {shard_format}"
+        raise ConfigError(what, f"choose one of {possible}")
 
 
 @contextmanager
 def open_shard(
-    path: Path, form: ShardFormat, compression: Compression, sealed: Sealed
+    path: Path,
+    shard_format: ShardFormat,
+    compression: Compression,
+    digest: FileDigest,
+    row_group_words: int = _ROW_GROUP_WORDS,
 ) -> Iterator[Shard]:
-    """Write a shard; `sealed` tells its size and checksum when the block has ended."""
+    """Write a shard; `digest` is set at the end of the block."""
     with whole_file(path) as raw:
-        stream = _Hashing(raw)
+        stream = _HashingStream(raw)
         try:
-            if form == "parquet":
+            if shard_format == "parquet":
                 with pq.ParquetWriter(stream, SCHEMA, compression=compression) as writer:
-                    rows = _Rows(writer)
-                    yield rows
-                    rows.flush()
+                    shard = _ParquetShard(writer, row_group_words)
+                    yield shard
+                    shard.flush()
             else:
-                with _packing(stream, compression) as packed:
-                    yield _Lines(packed)
+                with _compressed(stream, compression) as compressed:
+                    yield _ConlluShard(compressed)
         except Exception as error:
             if stream.failure is None or stream.failure is error:
                 raise
-            raise stream.failure from error  # Arrow and the packers hide why they could not write
-        sealed.size, sealed.sha256 = stream.size, stream.hash.hexdigest()
+            # Arrow and the compressors hide the reason why they could not write.
+            raise stream.failure from error
+        digest.size, digest.sha256 = stream.size, stream.hash.hexdigest()
 
 
-class _Hashing(io.RawIOBase):
-    """A stream that counts and hashes what goes through, and remembers what went wrong."""
+class _HashingStream(io.RawIOBase):
+    """Counts and hashes what is written, and remembers a failure to write."""
 
     def __init__(self, raw: BinaryIO) -> None:
         self._raw = raw
@@ -115,59 +122,56 @@ class _Hashing(io.RawIOBase):
 
 
 @contextmanager
-def _packing(stream: _Hashing, compression: Compression) -> Iterator[BinaryIO]:
+def _compressed(stream: _HashingStream, compression: Compression) -> Iterator[BinaryIO]:
     raw = cast(BinaryIO, stream)
     if compression == "xz":
-        with lzma.LZMAFile(raw, mode="wb", preset=XZ_PRESET) as packed_xz:
-            yield cast(BinaryIO, packed_xz)
+        with lzma.LZMAFile(raw, mode="wb", preset=_XZ_PRESET) as xz_stream:
+            yield cast(BinaryIO, xz_stream)
     elif compression == "gzip":
-        with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed:
-            yield cast(BinaryIO, packed)
+        with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as gzip_stream:
+            yield cast(BinaryIO, gzip_stream)
     elif compression == "zstd":
-        with pa.CompressedOutputStream(pa.PythonFile(stream, "w"), "zstd") as packed_zstd:
-            yield cast(BinaryIO, packed_zstd)
+        with pa.CompressedOutputStream(pa.PythonFile(stream, "w"), "zstd") as zstd_stream:
+            yield cast(BinaryIO, zstd_stream)
     else:
         yield raw
 
 
-class _Rows:
-    """A shard in Parquet."""
-
-    def __init__(self, writer: pq.ParquetWriter) -> None:
+class _ParquetShard:
+    def __init__(self, writer: pq.ParquetWriter, row_group_words: int) -> None:
         self._writer = writer
-        self._columns = Columns()
+        self._table = TableBuilder()
+        self._row_group_words = row_group_words
 
     def add(self, document: Document, number: int, sentence: Sentence, parse: Parse) -> None:
         if not len(sentence):
             return  # blank lines of CoNLL-U
-        self._columns.add(document, number, sentence, parse)
-        if self._columns.n_words >= WORDS_A_GROUP:
+        self._table.add(document, number, sentence, parse)
+        if self._table.n_words >= self._row_group_words:
             self.flush()
 
     def flush(self) -> None:
-        if len(self._columns):
-            self._writer.write_table(self._columns.take())
+        if len(self._table):
+            self._writer.write_table(self._table.take())
 
 
-class _Lines:
-    """A shard in CoNLL-U."""
-
+class _ConlluShard:
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
 
     def add(self, document: Document, number: int, sentence: Sentence, parse: Parse) -> None:
-        text = sentence.conllu
+        conllu = sentence.conllu
         if isinstance(document.content, str):
-            before = _document_comments(document) if number == 1 else ""
-            name = _UNFIT.sub(lambda found: quote(found[0], safe=""), document.id)
-            text = before + text.replace(
+            comments = _document_comments(document) if number == 1 else ""
+            name = _ESCAPED.sub(lambda match: quote(match[0], safe=""), document.id)
+            conllu = comments + conllu.replace(
                 f"# sent_id = {number}\n", f"# sent_id = {name}-{number}\n", 1
             )
-        self._stream.write(text.encode("utf-8"))
+        self._stream.write(conllu.encode("utf-8"))
 
 
 def _document_comments(document: Document) -> str:
     name = " ".join(_CONTROL.sub(" ", document.id).split())
-    # These are line ends to some readers, and JSON leaves them as they are.
-    metadata = _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", document.metadata)
+    # Some readers end a line at these characters, and JSON does not escape them.
+    metadata = _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", document.metadata)
     return f"# newdoc id = {name}\n" + (f"# metadata = {metadata}\n" if metadata else "")

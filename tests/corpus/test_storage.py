@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import fs
 
-from headwise.corpus.places import DamagedError, find_files, is_packed, open_at
+from headwise.corpus.storage import DamagedError, is_compressed, list_inputs, open_at
 from headwise.errors import DataError
 
 
@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def names(folder: Path, *inputs: str) -> list[str]:
-    return [str(Path(found.path).relative_to(folder)) for found in find_files(inputs)]
+    return [str(Path(found.path).relative_to(folder)) for found in list_inputs(inputs)]
 
 
 def test_files_folders_and_patterns(folder: Path) -> None:
@@ -30,43 +30,46 @@ def test_files_folders_and_patterns(folder: Path) -> None:
     assert names(folder, f"{folder}/b/d.jsonl", f"{folder}/a.txt") == ["a.txt", "b/d.jsonl"]
     assert names(folder, f"{folder}/*.txt") == ["a.txt"]
     assert names(folder, f"{folder}/**/*.txt", f"{folder}/a.txt") == ["a.txt", "b/c.txt"]
+    assert names(folder, f"{folder}/**") == ["a.txt", "b/c.txt", "b/d.jsonl"]
     assert names(folder, f"{folder}/?/[cd].*") == ["b/c.txt", "b/d.jsonl"]
     assert names(folder, f"{folder}/b/[!c].jsonl") == ["b/d.jsonl"]
-    (found,) = find_files([f"{folder}/a.txt"])
+    (found,) = list_inputs([f"{folder}/a.txt"])
     assert found.size == 5
     assert found.modified == os.stat(folder / "a.txt").st_mtime_ns
 
 
-def test_a_name_with_a_bracket_is_a_name_first(tmp_path: Path) -> None:
+def test_a_name_with_brackets_is_a_name_first(tmp_path: Path) -> None:
     (tmp_path / "a[1].txt").write_text("x")
     assert names(tmp_path, f"{tmp_path}/a[1].txt") == ["a[1].txt"]
 
 
-def test_what_is_not_there(folder: Path) -> None:
+def test_inputs_that_do_not_exist(folder: Path) -> None:
     for given in ("missing.txt", "*.csv", "nowhere/*.txt"):
         with pytest.raises(DataError, match=r"no files here|No such file"):
-            find_files([f"{folder}/{given}"])
+            list_inputs([f"{folder}/{given}"])
+    with pytest.raises(DataError, match="can only be an entire path component"):
+        list_inputs([f"{folder}/a**b"])
     with pytest.raises(DataError, match="Protocol not known"):
-        find_files(["gopher://somewhere/file"])
+        list_inputs(["gopher://somewhere/file"])
 
 
 def test_uris(folder: Path) -> None:
-    (found,) = find_files([f"file://{folder}/a.txt"])
+    (found,) = list_inputs([f"file://{folder}/a.txt"])
     assert found.path == f"file://{folder}/a.txt"
     with open_at(found.path, 0) as stream:
         assert stream.read() == b"a.txt"
-    below = find_files([f"file://{folder}/b/"])
+    below = list_inputs([f"file://{folder}/b/"])
     assert [file.path for file in below] == [f"file://{folder}/b/{n}" for n in ("c.txt", "d.jsonl")]
     memory = fsspec.filesystem("memory")
     memory.pipe("/corpus/one.txt", b"one\ntwo\n")
     memory.pipe("/corpus/two.txt", gzip.compress(b"three\n"))
-    one, two = find_files(["memory://corpus"])
+    one, two = list_inputs(["memory://corpus"])
     assert (one.path, one.size) == ("memory://corpus/one.txt", 8)
     with open_at(one.path, 4) as stream:
         assert stream.read() == b"two\n"
     with open_at(two.path, 0) as stream:
         assert stream.readline() == b"three\n"
-    assert [found.path for found in find_files(["memory://corpus/t*.txt"])] == [two.path]
+    assert [found.path for found in list_inputs(["memory://corpus/t*.txt"])] == [two.path]
     memory.rm("/corpus", recursive=True)
 
 
@@ -77,39 +80,38 @@ def zstd(data: bytes) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, zstd, lambda data: data * 2])
-def test_what_is_packed_is_known_by_its_first_bytes(tmp_path: Path, pack) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.parametrize("compress", [gzip.compress, lzma.compress, zstd, lambda data: data * 2])
+def test_compression_is_known_by_the_first_bytes(tmp_path: Path, compress) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "data"
     data = b"line\n" * 10_000
-    path.write_bytes(pack(data) * 2)
-    assert is_packed(str(path)) == (not path.read_bytes().startswith(b"line"))
+    path.write_bytes(compress(data) * 2)
+    assert is_compressed(str(path)) == (not path.read_bytes().startswith(b"line"))
     with open_at(str(path), 0) as stream:
         read = stream.read()
     assert set(read.split(b"\n")) == {b"line", b""}
     assert len(read) in (2 * len(data), 4 * len(data))
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, zstd])
-@pytest.mark.parametrize("kind", ["cut", "changed"])
-def test_damage_is_told_from_what_cannot_be_read(tmp_path: Path, pack, kind: str) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.parametrize("compress", [gzip.compress, lzma.compress, zstd])
+@pytest.mark.parametrize("kind", ["cut", "changed", "trailing"])
+def test_damaged_data_is_an_error_of_its_own(tmp_path: Path, compress, kind: str) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "data"
-    data = pack("".join(f"{i * i}\n" for i in range(50_000)).encode())
+    data = compress("".join(f"{i * i}\n" for i in range(50_000)).encode())
     middle = len(data) // 2
     changed = data[:middle] + b"\xff" * 400 + data[middle + 400 :]
-    path.write_bytes(data[:-20] if kind == "cut" else changed)
+    damaged = {"cut": data[:-20], "changed": changed, "trailing": data + b"more data"}
+    path.write_bytes(damaged[kind])
     with pytest.raises(DamagedError, match=f"{path}: .*damaged"), open_at(str(path), 0) as stream:
         list(stream)
 
 
-def test_a_file_that_goes_away_is_an_error_of_its_own(tmp_path: Path) -> None:
+def test_a_missing_file_is_not_damaged(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="No such file") as caught, open_at(f"{tmp_path}/x", 0):
         pass
     assert not isinstance(caught.value, DamagedError)
 
 
-def test_a_file_that_fails_while_it_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_read_is_not_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Failing(fs.LocalFileSystem):  # type: ignore[misc]
         def open_input_file(self, path: str) -> pa.NativeFile:
             return pa.PythonFile(_Breaking(path), "r")
@@ -136,7 +138,7 @@ def test_a_file_that_fails_while_it_is_read(
 
     path = tmp_path / "a.gz"
     path.write_bytes(gzip.compress(os.urandom(100_000)))
-    monkeypatch.setattr("headwise.corpus.places.locate", lambda path: (Failing(), path))
+    monkeypatch.setattr("headwise.corpus.storage._locate", lambda path: (Failing(), path))
     with pytest.raises(DataError, match="Input/output") as caught, open_at(str(path), 0) as stream:
         stream.read()
     assert not isinstance(caught.value, DamagedError)
