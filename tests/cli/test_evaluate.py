@@ -1,11 +1,12 @@
 """`headwise evaluate` as a user runs it: one file, two files, and files aligned by characters."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
+
+from headwise.cli.main import main
 
 WORD = "{}\t{}\t_\tX\t_\t_\t{}\t{}\t_\t_\n"
 GOLD = WORD.format(1, "to", 2, "case") + WORD.format(2, "day", 0, "root") + "\n"
@@ -22,9 +23,8 @@ def files(tmp_path: Path) -> dict[str, Path]:
     return paths
 
 
-def evaluate(*arguments: object, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "headwise", "evaluate", *map(str, arguments)]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
+def evaluate(*arguments: object, stdin: str = "") -> Result:
+    return CliRunner().invoke(main, ["evaluate", *map(str, arguments)], input=stdin)
 
 
 def test_one_prediction_is_scored(files: dict[str, Path]) -> None:
@@ -39,13 +39,13 @@ def test_two_predictions_are_compared(files: dict[str, Path]) -> None:
     found = json.loads(evaluate(*both, "--format", "json").stdout)
     assert found["difference"]["las"]["points"] == 50.0
     refused = evaluate("-", files["same"], files["gold"])
-    assert refused.returncode == 1
+    assert refused.exit_code == 1
     assert "stdin can be read only once" in refused.stderr
 
 
 def test_align_prints_a_table(files: dict[str, Path]) -> None:
     done = evaluate(files["gold"], files["merged"], "--align")
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     assert done.stdout.splitlines()[0].split() == ["Precision", "Recall", "F1", "Aligned"]
     assert "Sentences     100.00  100.00  100.00" in done.stdout
     assert "Words           0.00    0.00    0.00" in done.stdout
@@ -64,14 +64,14 @@ def test_align_compares_labels_in_full_unless_universal(files: dict[str, Path]) 
 
 def test_different_words_lead_to_align(files: dict[str, Path]) -> None:
     done = evaluate(files["gold"], files["merged"])
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert "has 2 words here and 1 in" in done.stderr
     assert "headwise evaluate --align" in done.stderr
 
 
 def test_different_characters_name_both_files(files: dict[str, Path]) -> None:
     done = evaluate(files["gold"], files["other"], "--align")
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert f"{files['gold']}:1: the characters differ" in done.stderr
     assert f"in {files['other']}:1" in done.stderr
     assert "hint: both files must have the same characters" in done.stderr
@@ -81,7 +81,7 @@ def test_different_characters_name_both_files(files: dict[str, Path]) -> None:
 def test_align_refuses_what_it_does_not_do(files: dict[str, Path], flags: list[str]) -> None:
     given = [flag.format(**files) for flag in flags]
     done = evaluate(files["gold"], files["same"], *given, "--align")
-    assert done.returncode == 1
+    assert done.exit_code == 1
     name = "PREDICTED2" if flags == ["{same}"] else " ".join(flags)
     assert f"--align and {name} do not go together" in done.stderr
     assert "Traceback" not in done.stderr
@@ -89,4 +89,4 @@ def test_align_refuses_what_it_does_not_do(files: dict[str, Path], flags: list[s
 
 def test_conllx_can_be_aligned(files: dict[str, Path]) -> None:
     done = evaluate(files["gold"], files["merged"], "--align", "--input", "conllx")
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr

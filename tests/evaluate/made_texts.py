@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-from headwise.evaluate.passages import ROOT, pair_passages
+from headwise.evaluate.passages import ROOT_INDEX, pair_passages
 from headwise.treebank.conllu import read_sentences
 from headwise.treebank.sentence import Sentence, Word
 
@@ -68,17 +68,15 @@ def pieces_of(sentences: Sequence[Sentence]) -> list[Piece]:
     n_before = 0
     for sentence in sentences:
         ((side, _),) = pair_passages([sentence], [sentence])
-        for token in side.tokens:
-            is_multi = token.is_multi_word
-            form = sentence.lines[token.line - sentence.first_line].split("\t")[1]
+        for token, read_token in zip(side.tokens, sentence.tokens, strict=True):
             heads = [side.heads[i] for i in token.words]
             found.append(
                 Piece(
-                    form=form,
+                    form=read_token.form,
                     words=tuple(side.words[i] for i in token.words),
                     origins=tuple(i + n_before for i in token.words),
-                    heads=tuple(ROOT if h == ROOT else h + n_before for h in heads),
-                    is_multi_word=is_multi,
+                    heads=tuple(ROOT_INDEX if h == ROOT_INDEX else h + n_before for h in heads),
+                    is_multi_word=token.is_multi_word,
                     ends_sentence=token.end == side.tokens[-1].end,
                 )
             )
@@ -181,7 +179,9 @@ def _one_tree(block: Sequence[Piece], rng: random.Random) -> list[int]:
     origins = [origin for piece in block for origin in piece.origins]
     old_heads = [head for piece in block for head in piece.heads]
     places = {origin: place for place, origin in enumerate(origins, 1)}
-    root = old_heads.index(ROOT) + 1 if ROOT in old_heads else rng.randint(1, len(origins))
+    root = (
+        old_heads.index(ROOT_INDEX) + 1 if ROOT_INDEX in old_heads else rng.randint(1, len(origins))
+    )
     heads = [0] * (len(origins) + 1)
     for word, old_head in enumerate(old_heads, 1):
         if word == root:
@@ -212,7 +212,7 @@ def _cut_texts(draw: st.DrawFn, text: str, multi_words: bool) -> str:
         inner = st.lists(st.text("abB", min_size=1, max_size=2), min_size=1, max_size=3)
         forms = draw(inner) if is_multi_word else [text[start:end]]
         words = tuple(PLAIN_WORD._replace(form=form) for form in forms)
-        heads = tuple(draw(st.integers(ROOT, 8)) for _ in words)
+        heads = tuple(draw(st.integers(ROOT_INDEX, 8)) for _ in words)
         ends = draw(st.booleans())
         origins = tuple(range(start, start + len(words)))
         piece = Piece(text[start:end], words, origins, heads, is_multi_word, ends)

@@ -6,8 +6,14 @@ from made_texts import spell
 from made_trees import tree
 
 from headwise.evaluate.raw import METRICS, score_raw
-from headwise.evaluate.report import as_json, as_text, raw_as_text
+from headwise.evaluate.report import (
+    raw_scores_to_text,
+    scores_to_json,
+    scores_to_text,
+    significance_to_text,
+)
 from headwise.evaluate.scores import score
+from headwise.evaluate.significance import Difference, Significance
 from headwise.settings.choices import Punctuation
 
 GOLD = [
@@ -41,13 +47,13 @@ Length up to  Sentences  Words    UAS    LAS
 
 
 def test_text_starts_with_the_headline() -> None:
-    text = as_text(score(GOLD, PREDICTED, "ud"), details=False)
+    text = scores_to_text(score(GOLD, PREDICTED, "ud"), details=False)
     assert text == TEXT
 
 
 def test_details_add_relations_and_lengths() -> None:
     scores = score(GOLD, PREDICTED, "ud")
-    assert as_text(scores, details=True) == as_text(scores, details=False) + DETAILS
+    assert scores_to_text(scores, details=True) == scores_to_text(scores, details=False) + DETAILS
 
 
 @pytest.mark.parametrize(
@@ -55,13 +61,13 @@ def test_details_add_relations_and_lengths() -> None:
     [("none", "every word counts"), ("ptb", "gold tags"), ("conllx", "punctuation characters")],
 )
 def test_text_says_what_was_scored(rule: Punctuation, words: str) -> None:
-    text = as_text(score(GOLD, PREDICTED, rule, universal_labels=True), details=False)
+    text = scores_to_text(score(GOLD, PREDICTED, rule, universal_labels=True), details=False)
     assert words in text
     assert "labels compared up to the first ':'" in text
 
 
 def test_json_holds_all_but_the_single_sentences() -> None:
-    found = msgspec.json.decode(as_json(score(GOLD, PREDICTED, "ud")))
+    found = msgspec.json.decode(scores_to_json(score(GOLD, PREDICTED, "ud")))
     assert found["uas"] == 66.6667
     assert found["n_words"] == 3
     assert found["punctuation"] == "ud"
@@ -99,23 +105,23 @@ Aligned: accuracy on the aligned words; labels compared in full.
 
 
 def test_raw_text_is_one_table() -> None:
-    assert raw_as_text(score_raw(RAW_GOLD, RAW_PREDICTED)) == RAW_TEXT
+    assert raw_scores_to_text(score_raw(RAW_GOLD, RAW_PREDICTED)) == RAW_TEXT
 
 
 def test_raw_text_says_how_labels_are_compared() -> None:
-    text = raw_as_text(score_raw(RAW_GOLD, RAW_PREDICTED, universal_labels=True))
+    text = raw_scores_to_text(score_raw(RAW_GOLD, RAW_PREDICTED, universal_labels=True))
     assert "LAS            60.00" in text
     assert text.endswith("labels compared up to the first ':'.\n")
 
 
 def test_raw_text_has_a_dash_for_a_share_of_nothing() -> None:
     only = spell("gold", "./0/punct")
-    lines = raw_as_text(score_raw(only, only)).splitlines()
+    lines = raw_scores_to_text(score_raw(only, only)).splitlines()
     assert lines[10].split() == ["CLAS", "-", "-", "-", "-"]
 
 
 def test_raw_json_has_every_metric() -> None:
-    found = msgspec.json.decode(as_json(score_raw(RAW_GOLD, RAW_PREDICTED)))
+    found = msgspec.json.decode(scores_to_json(score_raw(RAW_GOLD, RAW_PREDICTED)))
     assert found["universal_labels"] is False
     assert found["sentences"] == {
         "n_gold": 2,
@@ -128,3 +134,14 @@ def test_raw_json_has_every_metric() -> None:
     }
     assert list(found) == ["universal_labels", *METRICS]
     assert found["las"]["f1"] == 40.0
+
+
+def test_a_difference_shows_both_scores() -> None:
+    uas = Difference(83.333, 96.666, 13.333, 9.5, 17.123, 0.03)
+    text = significance_to_text(Significance(100, 10, 1, uas, uas))
+    assert text == (
+        "      first  second  difference       95% interval  p\n"
+        "UAS   83.33   96.67      +13.33    +9.50 to +17.12  0.0300\n"
+        "LAS   83.33   96.67      +13.33    +9.50 to +17.12  0.0300\n\n"
+        "Paired bootstrap over 100 sentences, 10 samples, seed 1.\n"
+    )

@@ -6,9 +6,13 @@ import msgspec
 from headwise.cli.terminal import examples, put
 from headwise.errors import ConfigError
 from headwise.evaluate.raw import score_raw
-from headwise.evaluate.report import as_json, as_text, raw_as_text
+from headwise.evaluate.report import (
+    raw_scores_to_text,
+    scores_to_json,
+    scores_to_text,
+    significance_to_text,
+)
 from headwise.evaluate.scores import Scores, score
-from headwise.evaluate.significance import as_text as significance_as_text
 from headwise.evaluate.significance import paired_bootstrap
 from headwise.settings.choices import Format, Punctuation
 from headwise.treebank.conllu import read_sentences
@@ -38,24 +42,28 @@ from headwise.treebank.conllu import read_sentences
     type=click.Choice(["none", "ptb", "conllx", "ud"]),
     default="none",
     show_default=True,
-    help="Words left out: none; ptb: gold XPOS in `` '' . , : PU; conllx: all characters are "
+    help="Words to leave out. ptb: gold XPOS is one of `` '' . , : PU; conllx: all characters are "
     "Unicode punctuation; ud: gold UPOS is PUNCT.",
 )
 @click.option(
     "--universal",
     is_flag=True,
-    help="Compare labels up to the first colon only, as the shared tasks do; else in full.",
+    help="Compare labels up to the first colon only, as the shared tasks do.",
 )
 @click.option(
     "--align",
     is_flag=True,
-    help="For output from raw text: words and sentences may differ, characters may not. Precision, "
-    "recall and F1 of Tokens, Sentences, Words, UPOS, XPOS, UFeats, Lemmas, UAS, LAS, CLAS and "
-    "MLAS; with --universal, those of the CoNLL shared tasks of 2017 and 2018.",
+    help="For output from raw text: words and sentences may differ, characters may not. Shows "
+    "precision, recall and F1 of Tokens, Sentences, Words, UPOS, XPOS, UFeats, Lemmas, UAS, LAS, "
+    "CLAS and MLAS; with --universal, the scores of the CoNLL shared tasks of 2017 and 2018.",
 )
-@click.option("--details", is_flag=True, help="Scores by relation and by sentence length, too.")
+@click.option("--details", is_flag=True, help="Add scores by relation and by sentence length.")
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the bootstrap."
+    "--seed",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="Seed of the bootstrap.",
 )
 @click.option(
     "--format", "out_form", type=click.Choice(["text", "json"]), default="text", show_default=True
@@ -74,16 +82,15 @@ def evaluate(
 ) -> None:
     """Score PREDICTED against GOLD; with PREDICTED2, test the difference (paired bootstrap).
 
-    Both files hold the same words, or with --align the same characters. Greedy output shows the
-    rate of trees before repair.
+    Both files must have the same words, or with --align the same characters.
     """
     sources = [gold, predicted] if second is None else [gold, predicted, gold, second]
     if sources.count("-") > 1:
         raise ConfigError("stdin can be read only once", "give files for the others")
     if align:
-        _refuse_beside_align(second, punctuation, details)
-        found = score_raw(read_sentences(gold, form), read_sentences(predicted, form), universal)
-        put(as_json(found) if out_form == "json" else raw_as_text(found))
+        _check_align(second, punctuation, details)
+        raw = score_raw(read_sentences(gold, form), read_sentences(predicted, form), universal)
+        put(scores_to_json(raw) if out_form == "json" else raw_scores_to_text(raw))
         return
 
     def scores_of(path: str) -> Scores:
@@ -92,12 +99,13 @@ def evaluate(
 
     first = scores_of(predicted)
     if second is None:
-        put(as_json(first) if out_form == "json" else as_text(first, details))
+        put(scores_to_json(first) if out_form == "json" else scores_to_text(first, details))
     else:
         _show_both(first, scores_of(second), seed, details, out_form)
 
 
-def _refuse_beside_align(second: str | None, punctuation: Punctuation, details: bool) -> None:
+def _check_align(second: str | None, punctuation: Punctuation, details: bool) -> None:
+    """Refuse what does not go together with `--align`."""
     others = {
         "PREDICTED2": second is not None,
         f"--punctuation {punctuation}": punctuation != "none",
@@ -115,11 +123,11 @@ def _show_both(first: Scores, second: Scores, seed: int, details: bool, out_form
     difference = paired_bootstrap(first, second, seed=seed)
     if out_form == "json":
         parts = {
-            "predicted": msgspec.Raw(as_json(first)),
-            "predicted2": msgspec.Raw(as_json(second)),
+            "predicted": msgspec.Raw(scores_to_json(first)),
+            "predicted2": msgspec.Raw(scores_to_json(second)),
         }
         whole = msgspec.json.encode(parts | {"difference": difference})
         put(msgspec.json.format(whole, indent=2))
     else:
-        texts = [as_text(first, details), as_text(second, details)]
-        put("\n".join([*texts, significance_as_text(difference)]))
+        texts = [scores_to_text(first, details), scores_to_text(second, details)]
+        put("\n".join([*texts, significance_to_text(difference)]))

@@ -1,8 +1,8 @@
-"""Gold and predicted sentences side by side, in order; they must hold the same words.
+"""Pairs of gold and predicted sentences, in order; they must have the same words.
 
-Trees can be compared word by word only if both sides have the same tokens, so the first place
-where they differ ends the evaluation with a message that names both files. What to count in a pair
-is left to `scores`; files that differ in their words are compared by `passages`, `align` and `raw`.
+Trees can be compared word by word only if both files have the same tokens, so the first difference
+ends the evaluation with a message that names both files. Files with different words are compared by
+`passages`, `align` and `raw`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ from headwise.errors import DataError
 from headwise.treebank.sentence import Sentence
 
 _HINT = (
-    "the gold and the predicted file must be the same text in the same tokenisation; "
+    "the gold and the predicted file must have the same text in the same tokenisation; "
     "for output from raw text: headwise evaluate --align"
 )
 
@@ -20,7 +20,7 @@ _HINT = (
 def pair_sentences(
     gold: Iterable[Sentence], predicted: Iterable[Sentence]
 ) -> Iterator[tuple[Sentence, Sentence]]:
-    """Pair the sentences that have words, or say where the two sides part."""
+    """Pair the sentences that have words; where the files differ, raise a `DataError`."""
     last_gold = last_predicted = None
     pairs = zip_longest(filter(len, gold), filter(len, predicted))
     for number, (one, other) in enumerate(pairs, 1):

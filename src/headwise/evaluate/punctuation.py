@@ -1,8 +1,9 @@
-"""Which words are left out of the scores, decided on the gold sentence alone (Sec. 4).
+"""Punctuation rules: which words the scores leave out, by the gold sentence alone (Sec. 4).
 
-The paper follows its predecessors: English and Chinese leave out words by their gold tag (`ptb`),
-Czech and German by the characters of the form, the rule of the CoNLL-X shared task (`conllx`). The
-shared tasks on Universal Dependencies score every word (`none`); `ud` leaves out the tag PUNCT.
+The paper follows its predecessors: for English and Chinese, words are left out by their gold tag
+(`ptb`), for Czech and German by the characters of the form, as in the CoNLL-X shared task
+(`conllx`). The shared tasks on Universal Dependencies score every word (`none`); `ud` leaves out
+the tag PUNCT.
 """
 
 import unicodedata
@@ -17,7 +18,7 @@ PTB_TAGS = frozenset(["``", "''", ".", ",", ":", "PU"])
 def is_punctuation(sentence: Sentence, rule: Punctuation) -> tuple[bool, ...]:
     """Tell for each word of a gold sentence whether `rule` leaves it out.
 
-    Example: the form `--` is punctuation under `conllx`, and `a.` is not, for it has a letter.
+    Example: under `conllx` the form `--` is punctuation, and `a.`, which has a letter, is not.
     """
     return tuple(_is_left_out(word, rule) for word in sentence.words)
 

@@ -1,15 +1,14 @@
-"""Scores for output made from raw text, where words and sentences differ from the gold ones.
+"""Scores of output made from raw text, whose words and sentences differ from the gold ones.
 
-The figures are those of the CoNLL shared tasks of 2017 and 2018 (Zeman et al.): precision is the
-share of what was predicted, recall the share of what is in the gold file, F1 their harmonic mean,
-and aligned accuracy the share of the words that are in both files, which leaves the errors of the
-tokeniser out. A head is right when the head words are aligned, or when both words hang on ROOT.
+The metrics are those of the CoNLL shared tasks of 2017 and 2018 (Zeman et al.). Precision is
+relative to the predicted file, recall to the gold file, and F1 is their harmonic mean. Aligned
+accuracy is relative to the words that are in both files, so it ignores errors of the tokeniser. A
+head is right if the two head words are aligned, or if both words depend on ROOT.
 
-- Tokens, Sentences, Words: covering the same characters; aligned (see `align`).
-- UPOS, XPOS, UFeats, Lemmas: of the features, the universal ones; any lemma is right where the
-  gold file has none.
-- UAS, LAS, and CLAS, which is LAS over content words: neither function words nor punctuation.
-- MLAS: CLAS that also asks for the right UPOS, features and function words.
+- Tokens and Sentences are right if they cover the same characters, Words if they are aligned.
+- UFeats compares the universal features only. If the gold file has no lemma, any lemma is right.
+- CLAS is LAS over content words, that is, without function words and punctuation.
+- MLAS is CLAS that also requires the right UPOS, features and function words.
 
 The shared tasks compare labels up to the first `:`.
 """
@@ -21,7 +20,7 @@ from typing import NamedTuple, TypeAlias
 
 from headwise.errors import DataError
 from headwise.evaluate.align import align_words
-from headwise.evaluate.passages import ROOT, Side, pair_passages
+from headwise.evaluate.passages import ROOT_INDEX, Side, pair_passages
 from headwise.treebank.sentence import BLANK, Sentence, Word
 
 METRICS = {
@@ -37,7 +36,7 @@ METRICS = {
     "clas": "CLAS",
     "mlas": "MLAS",
 }
-"""Fields of `RawScores`, and what they are called in tables."""
+"""Fields of `RawScores`, and their names in tables."""
 # fmt: off
 CONTENT_RELATIONS = frozenset([
     "nsubj", "obj", "iobj", "csubj", "ccomp", "xcomp", "obl", "vocative", "expl",
@@ -51,21 +50,20 @@ UNIVERSAL_FEATURES = frozenset([
     "Case", "Definite", "Degree", "VerbForm", "Mood", "Tense", "Aspect", "Voice", "Evident",
     "Polarity", "Person", "Polite",
 ])
-"""As the shared task of 2018 has them; features that came to UD later are not compared."""
+"""Those of the shared task of 2018; features that were added to UD later are not compared."""
 # fmt: on
 
 _Key: TypeAlias = tuple[str, str]
-"""What is counted: a metric, and one of these."""
+"""What is counted: the name of a metric, and one of the four below."""
 _GOLD, _PREDICTED, _RIGHT, _ALIGNED = "gold", "predicted", "right", "aligned"
-_SAID_OF_WORDS = tuple(METRICS)[3:]
+_WORD_METRICS = tuple(METRICS)[3:]
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One figure, in percent where it is not a count; None where there is nothing to count.
+    """One metric: counts, and shares in percent, None if there is nothing to count.
 
-    `n_right` of the `n_predicted` and of the `n_gold` are right. Only what is said of aligned words
-    has an `aligned_accuracy`.
+    Only metrics of aligned words have an `aligned_accuracy`.
     """
 
     n_gold: int
@@ -79,7 +77,7 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class RawScores:
-    """What `score_raw` found; the head of this page says what each metric counts."""
+    """The result of `score_raw`; the module docstring explains the metrics."""
 
     universal_labels: bool
     tokens: Metric
@@ -96,7 +94,7 @@ class RawScores:
 
 
 class _Annotation(NamedTuple):
-    """What is compared of a word: `kind` is its relation without the subtype, `label` the label."""
+    """The values of a word that are compared; `kind` is its relation without the subtype."""
 
     word: Word
     kind: str
@@ -105,7 +103,7 @@ class _Annotation(NamedTuple):
 
 
 class _View(NamedTuple):
-    """A passage as the metrics see it; `function_words` of each word that has any, in order."""
+    """One side of a passage; `function_words` are those of each word that has any, in order."""
 
     side: Side
     annotations: list[_Annotation]
@@ -119,7 +117,7 @@ def score_raw(
 
     Args:
         gold: sentences with HEAD and DEPREL.
-        predicted: sentences of the same text, in words and sentences of their own.
+        predicted: sentences of the same text, possibly with other words and sentences.
         universal_labels: compare labels up to the first `:` only, as the shared tasks do.
     """
     counts: Counter[_Key] = Counter()
@@ -141,7 +139,7 @@ def _view(side: Side, universal_labels: bool) -> _View:
         kind = word.deprel.partition(":")[0]
         label = kind if universal_labels else word.deprel
         annotations.append(_Annotation(word, kind, label, _universal_features(word.feats)))
-        if kind in FUNCTION_RELATIONS and head != ROOT:
+        if kind in FUNCTION_RELATIONS and head != ROOT_INDEX:
             function_words.setdefault(head, []).append(index)
     return _View(side, annotations, function_words)
 
@@ -152,8 +150,8 @@ def _universal_features(feats: str) -> tuple[str, ...]:
 
 
 def _count_totals(view: _View, which: str) -> Counter[_Key]:
-    """Count what one file has of everything."""
-    n_content = sum(found.kind in CONTENT_RELATIONS for found in view.annotations)
+    """Count the tokens, sentences, words and content words of one side."""
+    n_content = sum(word.kind in CONTENT_RELATIONS for word in view.annotations)
     counts: Counter[_Key] = Counter({(name, which): len(view.side.words) for name in METRICS})
     counts["tokens", which] = len(view.side.tokens)
     counts["sentences", which] = len(view.side.sentences)
@@ -162,10 +160,10 @@ def _count_totals(view: _View, which: str) -> Counter[_Key]:
 
 
 def _count_right(gold: _View, predicted: _View) -> Counter[_Key]:
-    """Count what is in both files, and what is said of it in both."""
+    """Count what is the same on both sides."""
     aligned = align_words(gold.side, predicted.side)
     n_content = sum(gold.annotations[i].kind in CONTENT_RELATIONS for i in aligned.values())
-    counts: Counter[_Key] = Counter({(name, _ALIGNED): len(aligned) for name in _SAID_OF_WORDS})
+    counts: Counter[_Key] = Counter({(name, _ALIGNED): len(aligned) for name in _WORD_METRICS})
     counts["clas", _ALIGNED] = counts["mlas", _ALIGNED] = n_content
     counts["words", _RIGHT] = len(aligned)
     counts["sentences", _RIGHT] = len({*gold.side.sentences} & {*predicted.side.sentences})
@@ -173,7 +171,7 @@ def _count_right(gold: _View, predicted: _View) -> Counter[_Key]:
         {(token.start, token.end) for token in view.side.tokens} for view in (gold, predicted)
     ]
     counts["tokens", _RIGHT] = len(tokens[0] & tokens[1])
-    gold_words = aligned | {ROOT: ROOT}
+    gold_words = aligned | {ROOT_INDEX: ROOT_INDEX}
     for index, gold_index in aligned.items():
         verdicts = _judge(gold, predicted, (gold_index, index), gold_words)
         counts.update((name, _RIGHT) for name, is_right in verdicts.items() if is_right)
@@ -183,7 +181,7 @@ def _count_right(gold: _View, predicted: _View) -> Counter[_Key]:
 def _judge(
     gold: _View, predicted: _View, pair: tuple[int, int], gold_words: Mapping[int, int]
 ) -> dict[str, bool]:
-    """Say of two aligned words which metrics count them as right."""
+    """Decide for two aligned words which metrics count them as right."""
     one, other = gold.annotations[pair[0]], predicted.annotations[pair[1]]
     has_head = gold_words.get(predicted.side.heads[pair[1]]) == gold.side.heads[pair[0]]
     has_label = has_head and one.label == other.label
@@ -208,7 +206,7 @@ def _judge(
 def _has_function_words(
     gold: _View, predicted: _View, pair: tuple[int, int], gold_words: Mapping[int, int]
 ) -> bool:
-    """Tell whether two words have the same function words, annotated alike."""
+    """Tell whether two words have the same function words with the same annotation."""
     ours = gold.function_words.get(pair[0], [])
     theirs = predicted.function_words.get(pair[1], [])
     if ours != [gold_words.get(index) for index in theirs]:

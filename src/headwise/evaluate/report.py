@@ -1,6 +1,6 @@
-"""Scores for people and for programs: an aligned table, and JSON.
+"""Scores as plain tables and as JSON.
 
-Both leave out the counts of single sentences, which only `significance` reads.
+Both leave out the counts of single sentences, which only `significance` needs.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ import msgspec
 from headwise.errors import plural
 from headwise.evaluate.raw import METRICS, RawScores
 from headwise.evaluate.scores import Scores
+from headwise.evaluate.significance import Significance
 
 _N_DECIMALS = 4
 _LEFT_OUT = {
@@ -21,8 +22,8 @@ _LEFT_OUT = {
 }
 
 
-def as_json(scores: Scores | RawScores) -> bytes:
-    """Write scores as JSON, percentages to four decimals; null where there was nothing to score."""
+def scores_to_json(scores: Scores | RawScores) -> bytes:
+    """Write scores as JSON, percentages to four decimals; null if there was nothing to score."""
     plain = {
         field.name: getattr(scores, field.name)
         for field in fields(scores)
@@ -42,13 +43,8 @@ def _rounded(value: object) -> object:
     return value
 
 
-def as_text(scores: Scores, details: bool) -> str:
-    """Write scores as plain tables, the headline first.
-
-    Args:
-        scores: what to show.
-        details: add a table of the relations and one of the sentence lengths.
-    """
+def scores_to_text(scores: Scores, details: bool) -> str:
+    """Write scores as plain tables; `details` adds one by relation and one by sentence length."""
     parts = [_headline(scores), _trees(scores), _scope(scores)]
     if details:
         parts += [_relation_table(scores), _length_table(scores)]
@@ -90,8 +86,8 @@ def _labels(scores: Scores | RawScores) -> str:
 def _relation_table(scores: Scores) -> str:
     rows = [("Relation", "Words", "UAS", "LAS", "Precision", "F1")]
     for relation in scores.relations:
-        figures = (relation.uas, relation.las, relation.precision, relation.f1)
-        uas, las, precision, f1 = map(_number, figures)
+        shares = (relation.uas, relation.las, relation.precision, relation.f1)
+        uas, las, precision, f1 = map(_number, shares)
         rows.append((relation.label, str(relation.count), uas, las, precision, f1))
     return _table(rows, "<>>>>>")
 
@@ -104,13 +100,13 @@ def _length_table(scores: Scores) -> str:
     return _table(rows, ">>>>>")
 
 
-def raw_as_text(scores: RawScores) -> str:
+def raw_scores_to_text(scores: RawScores) -> str:
     """Write the scores of output from raw text as a plain table."""
     rows = [("", "Precision", "Recall", "F1", "Aligned")]
     for field, name in METRICS.items():
         metric = getattr(scores, field)
-        figures = (metric.precision, metric.recall, metric.f1, metric.aligned_accuracy)
-        precision, recall, f1, aligned = map(_number, figures)
+        shares = (metric.precision, metric.recall, metric.f1, metric.aligned_accuracy)
+        precision, recall, f1, aligned = map(_number, shares)
         rows.append((name, precision, recall, f1, aligned))
     return f"{_table(rows, '<>>>>')}\n\n{_raw_scope(scores)}\n"
 
@@ -123,6 +119,23 @@ def _raw_scope(scores: RawScores) -> str:
         f"{words.n_right} words aligned by characters.\n"
         f"Aligned: accuracy on the aligned words; {_labels(scores)}."
     )
+
+
+def significance_to_text(significance: Significance) -> str:
+    """Write the differences between two parsers as a plain table."""
+    lines = [f"{'':5}{'first':>6}  {'second':>6}  {'difference':>10}  {'95% interval':>17}  p"]
+    for name, difference in (("UAS", significance.uas), ("LAS", significance.las)):
+        interval = f"{difference.low:+.2f} to {difference.high:+.2f}"
+        lines.append(
+            f"{name:5}{difference.first:6.2f}  {difference.second:6.2f}  "
+            f"{difference.points:+10.2f}  {interval:>17}  {difference.p_value:.4f}"
+        )
+    lines.append("")
+    lines.append(
+        f"Paired bootstrap over {significance.n_sentences} sentences, "
+        f"{significance.n_samples} samples, seed {significance.seed}."
+    )
+    return "\n".join(lines) + "\n"
 
 
 def _number(percent: float | None) -> str:

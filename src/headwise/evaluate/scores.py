@@ -1,8 +1,7 @@
-"""The figures of Sec. 4: UAS, LAS, exact match, and where they come from.
+"""The scores of Sec. 4: UAS, LAS, exact match, and scores by relation and by length.
 
-The figures of a treebank are shares of its words or of its sentences, never means over sentences.
-Which words count is left to `punctuation`, which sentences belong together to `pairs`, tables to
-`report`, and comparing two parsers to `significance`.
+The scores of a treebank are shares of its words or of its sentences, never means over sentences.
+`punctuation` decides which words count, and `pairs` which sentences are compared.
 """
 
 from array import array
@@ -22,21 +21,21 @@ from headwise.treebank.sentence import Sentence
 from headwise.trees.tree import is_projective, is_tree, n_roots
 from headwise.vocabulary.encode import heads_array
 
-Outcome: TypeAlias = tuple[str, str, bool]
-"""Of one scored word: its gold label, its predicted label, and whether its head is right."""
+_Outcome: TypeAlias = tuple[str, str, bool]
+"""The gold label and the predicted label of a scored word, and whether its head is right."""
 
-SCORED, HEADS, HEADS_AND_LABELS, LABELS = range(4)
-"""Columns of `Scores.per_sentence`."""
+N_SCORED, RIGHT_HEADS, RIGHT_ARCS, RIGHT_LABELS = range(4)
+"""Columns of `Scores.per_sentence`; an arc is right if head and label are."""
 _LENGTH, _TREE, _PROJECTIVE, _SINGLE_ROOT = range(4, 8)
 _N_COLUMNS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class RelationScore:
-    """How well the words with one gold label fare, in percent.
+    """The scores of the words with one gold label, in percent.
 
-    `las` is the recall of the label with the right head; `precision` is the share of words given
-    this label that have it in the gold tree, on the right head; `f1` is their harmonic mean.
+    `las` is the recall of the label with the right head; `precision` is the share of the words
+    with this predicted label that have the right head and label; `f1` is their harmonic mean.
     """
 
     label: str
@@ -49,9 +48,9 @@ class RelationScore:
 
 @dataclass(frozen=True, slots=True)
 class LengthScore:
-    """How well the sentences of one bin of Figure 3 fare, in percent; None without scored words.
+    """The scores of the sentences in one bin of Figure 3, in percent; None without scored words.
 
-    `last_length` is the length, all words counted, of the longest sentence in the bin.
+    `last_length` is the length of the longest sentence in the bin, counting all words.
     """
 
     last_length: int
@@ -63,9 +62,9 @@ class LengthScore:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scores:
-    """What `score` found, in percent where it is not a count.
+    """The result of `score`: counts, and shares in percent.
 
-    `n_words` are the scored ones. The three rates are of the predicted heads, over all words.
+    `n_words` counts scored words. The three rates describe the predicted heads of all words.
     `per_sentence` is int32 [n_sentences, 4]: scored words, and of these the ones with the right
     head, the right head and label, the right label. Compared by identity, because of the array.
     """
@@ -96,11 +95,11 @@ def score(
 ) -> Scores:
     """Compare predicted trees with gold ones.
 
-    Blocks of lines without a word (blank lines, comments) are no sentences and are passed over. A
-    sentence without scored words counts as an exact match.
+    Blocks of lines without a word (blank lines, comments) are skipped. A sentence without scored
+    words counts as an exact match.
 
     Args:
-        gold: sentences with HEAD and DEPREL; punctuation is told by these.
+        gold: sentences with HEAD and DEPREL; they decide which words are punctuation.
         predicted: the same sentences in the same order.
         rule: which words to leave out.
         universal_labels: compare labels up to the first `:` only, `nmod` for `nmod:poss`.
@@ -109,22 +108,22 @@ def score(
     if n_bins < 1:
         raise ValueError(f"n_bins is {n_bins}; at least 1 is needed")
     cells = array("i")
-    outcomes: Counter[Outcome] = Counter()
+    outcomes: Counter[_Outcome] = Counter()
     for gold_sentence, predicted_sentence in pair_sentences(gold, predicted):
-        found = _compare(gold_sentence, predicted_sentence, rule, universal_labels)
-        outcomes.update(found)
-        cells.extend(_count(found))
+        sentence_outcomes = _compare(gold_sentence, predicted_sentence, rule, universal_labels)
+        outcomes.update(sentence_outcomes)
+        cells.extend(_count(sentence_outcomes))
         cells.extend(_describe(predicted_sentence))
     table = np.array(cells, np.int32).reshape(-1, _N_COLUMNS)  # [n_sentences, 8]
-    if not table[:, SCORED].any():
+    if not table[:, N_SCORED].any():
         raise _nothing_to_score(len(table), rule)
-    return _summarise(table, outcomes, (rule, universal_labels), n_bins)
+    return _summarise(table, outcomes, rule, universal_labels, n_bins)
 
 
 def _compare(
     gold: Sentence, predicted: Sentence, rule: Punctuation, universal_labels: bool
-) -> list[Outcome]:
-    """Give the outcome of each scored word, in order."""
+) -> list[_Outcome]:
+    """Compare each scored word, in order."""
     heads = zip(gold.gold_heads(), predicted.gold_heads(), strict=True)
     words = zip(gold.words, predicted.words, is_punctuation(gold, rule), heads, strict=True)
     return [
@@ -142,18 +141,18 @@ def _label(deprel: str, universal: bool) -> str:
     return deprel.partition(":")[0] if universal else deprel
 
 
-def _count(found: list[Outcome]) -> tuple[int, int, int, int]:
+def _count(outcomes: list[_Outcome]) -> tuple[int, int, int, int]:
     """Make a row of `per_sentence`."""
     return (
-        len(found),
-        sum(is_right for _, _, is_right in found),
-        sum(is_right and one == other for one, other, is_right in found),
-        sum(one == other for one, other, _ in found),
+        len(outcomes),
+        sum(is_right for _, _, is_right in outcomes),
+        sum(is_right and one == other for one, other, is_right in outcomes),
+        sum(one == other for one, other, _ in outcomes),
     )
 
 
 def _describe(predicted: Sentence) -> tuple[int, bool, bool, bool]:
-    """Give the length of a sentence, and whether its heads are a tree of each kind."""
+    """Return the length, and whether the heads are a tree, projective, and with one root."""
     heads = heads_array(predicted)  # [N+1]
     tree = is_tree(heads)
     return len(predicted), tree, tree and is_projective(heads), tree and n_roots(heads) == 1
@@ -170,23 +169,26 @@ def _nothing_to_score(n_sentences: int, rule: Punctuation) -> DataError:
 
 
 def _summarise(
-    table: IntArray, outcomes: Counter[Outcome], settings: tuple[Punctuation, bool], n_bins: int
+    table: IntArray,
+    outcomes: Counter[_Outcome],
+    rule: Punctuation,
+    universal_labels: bool,
+    n_bins: int,
 ) -> Scores:
     """Turn counts into percentages; `table` is [n_sentences, 8]."""
     n_sentences = len(table)
     sums = table.sum(axis=0, dtype=np.int64).tolist()
-    n_words = sums[SCORED]
-    all_heads = int(np.count_nonzero(table[:, HEADS] == table[:, SCORED]))
-    all_right = int(np.count_nonzero(table[:, HEADS_AND_LABELS] == table[:, SCORED]))
-    rule, universal_labels = settings
+    n_words = sums[N_SCORED]
+    all_heads = int(np.count_nonzero(table[:, RIGHT_HEADS] == table[:, N_SCORED]))
+    all_right = int(np.count_nonzero(table[:, RIGHT_ARCS] == table[:, N_SCORED]))
     return Scores(
         n_sentences=n_sentences,
         n_words=n_words,
         punctuation=rule,
         universal_labels=universal_labels,
-        uas=_percent(sums[HEADS], n_words),
-        las=_percent(sums[HEADS_AND_LABELS], n_words),
-        label_accuracy=_percent(sums[LABELS], n_words),
+        uas=_percent(sums[RIGHT_HEADS], n_words),
+        las=_percent(sums[RIGHT_ARCS], n_words),
+        label_accuracy=_percent(sums[RIGHT_LABELS], n_words),
         uem=_percent(all_heads, n_sentences),
         lem=_percent(all_right, n_sentences),
         tree_rate=_percent(sums[_TREE], n_sentences),
@@ -194,11 +196,11 @@ def _summarise(
         single_root_rate=_percent(sums[_SINGLE_ROOT], n_sentences),
         relations=_relations(outcomes),
         lengths=_lengths(table, n_bins),
-        per_sentence=table[:, : LABELS + 1].copy(),
+        per_sentence=table[:, : RIGHT_LABELS + 1].copy(),
     )
 
 
-def _relations(outcomes: Counter[Outcome]) -> tuple[RelationScore, ...]:
+def _relations(outcomes: Counter[_Outcome]) -> tuple[RelationScore, ...]:
     """Score each gold label, the most frequent first and ties in alphabetical order."""
     gold: Counter[str] = Counter()
     predicted: Counter[str] = Counter()
@@ -227,7 +229,7 @@ def _lengths(table: IntArray, n_bins: int) -> tuple[LengthScore, ...]:
     order = np.argsort(table[:, _LENGTH], kind="stable")
     bins = []
     for chosen in np.array_split(order, min(n_bins, len(table))):
-        n_words, heads, both = table[chosen, :LABELS].sum(axis=0, dtype=np.int64).tolist()
+        n_words, heads, both = table[chosen, :RIGHT_LABELS].sum(axis=0, dtype=np.int64).tolist()
         bins.append(
             LengthScore(
                 last_length=int(table[chosen[-1], _LENGTH]),

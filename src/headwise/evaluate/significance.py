@@ -1,8 +1,9 @@
-"""Is one parser better than another, or lucky? A paired bootstrap over sentences.
+"""Paired bootstrap over sentences: is one parser better than another, or lucky?
 
 The paper gives no test; this is the usual one (Efron and Tibshirani 1993, Koehn 2004): draw as
 many sentences as there are, with replacement, score both parsers on the same draw, and see how the
-difference varies. Sentences are drawn and not words, since the words of a sentence err together.
+difference varies. Sentences are drawn, not words, because errors in one sentence are not
+independent.
 """
 
 from dataclasses import dataclass
@@ -10,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.evaluate.scores import HEADS, HEADS_AND_LABELS, SCORED, Scores
+from headwise.evaluate.scores import N_SCORED, RIGHT_ARCS, RIGHT_HEADS, Scores
 
-_BLOCK_CELLS = 2**20
+BLOCK_CELLS = 2**20
 """Sentences drawn at a time, so that memory does not grow with the number of samples."""
 
 
@@ -43,29 +44,35 @@ class Significance:
 
 
 def paired_bootstrap(
-    first: Scores, second: Scores, n_samples: int = 10_000, seed: int = 1
+    first: Scores,
+    second: Scores,
+    n_samples: int = 10_000,
+    seed: int = 1,
+    block_cells: int = BLOCK_CELLS,
 ) -> Significance:
-    """Resample the sentences of two parsers together; the same seed gives the same figures.
+    """Resample the sentences of two parsers together; the same seed gives the same result.
 
     Sentences without scored words change no score and are not drawn. The p-value is twice the
-    share of samples on the lesser side of zero, (1 + n) / (1 + n_samples), and at most 1, so that
-    it falls below 0.05 about where the interval leaves zero out.
+    share of samples on the smaller side of zero, (1 + n) / (1 + n_samples), and at most 1, so that
+    it falls below 0.05 about where the interval excludes zero.
 
     Args:
-        first: the scores to compare with, of the same gold sentences under the same rule.
-        second: the scores that a positive difference speaks for.
+        first: scores on some gold sentences.
+        second: scores on the same sentences under the same rule; better if the difference is
+            positive.
         n_samples: how many times to resample.
         seed: of the random draws.
+        block_cells: sentences drawn at a time, which bounds the memory.
     """
     if n_samples < 1:
         raise ValueError(f"n_samples is {n_samples}; at least 1 is needed")
-    if not np.array_equal(first.per_sentence[:, SCORED], second.per_sentence[:, SCORED]):
+    if not np.array_equal(first.per_sentence[:, N_SCORED], second.per_sentence[:, N_SCORED]):
         raise ValueError("the two scores are not of the same sentences and scored words")
-    drawn = first.per_sentence[:, SCORED] > 0
-    right = [HEADS, HEADS_AND_LABELS]
+    drawn = first.per_sentence[:, N_SCORED] > 0
+    right = [RIGHT_HEADS, RIGHT_ARCS]
     gains = second.per_sentence[drawn][:, right] - first.per_sentence[drawn][:, right]
-    columns = np.column_stack([first.per_sentence[drawn, SCORED], gains])  # [sentences, 3]
-    sums = _resample(columns, n_samples, np.random.default_rng(seed))  # [n_samples, 3]
+    columns = np.column_stack([first.per_sentence[drawn, N_SCORED], gains])  # [sentences, 3]
+    sums = _resample(columns, n_samples, np.random.default_rng(seed), block_cells)  # [n_samples, 3]
     return Significance(
         n_sentences=first.n_sentences,
         n_samples=n_samples,
@@ -76,12 +83,12 @@ def paired_bootstrap(
 
 
 def _resample(
-    columns: NDArray[np.int32], n_samples: int, rng: np.random.Generator
+    columns: NDArray[np.int32], n_samples: int, rng: np.random.Generator, block_cells: int
 ) -> NDArray[np.int64]:
     """Sum the columns [sentences, 3] over each draw of sentences: [n_samples, 3]."""
     n_sentences, n_columns = columns.shape
     sums = np.empty((n_samples, n_columns), np.int64)
-    step = max(1, _BLOCK_CELLS // n_sentences)
+    step = max(1, block_cells // n_sentences)
     for start in range(0, n_samples, step):
         block = sums[start : start + step]
         draws = rng.integers(0, n_sentences, (len(block), n_sentences))  # [step, sentences]
@@ -98,20 +105,3 @@ def _difference(
     n_lesser = int(min(np.count_nonzero(gains <= 0), np.count_nonzero(gains >= 0)))
     p_value = min(1.0, 2.0 * (1 + n_lesser) / (1 + len(gains)))
     return Difference(first, second, second - first, low, high, p_value)
-
-
-def as_text(significance: Significance) -> str:
-    """Write both differences as a plain table."""
-    lines = [f"{'':5}{'first':>6}  {'second':>6}  {'difference':>10}  {'95% interval':>17}  p"]
-    for name, found in (("UAS", significance.uas), ("LAS", significance.las)):
-        interval = f"{found.low:+.2f} to {found.high:+.2f}"
-        lines.append(
-            f"{name:5}{found.first:6.2f}  {found.second:6.2f}  {found.points:+10.2f}  "
-            f"{interval:>17}  {found.p_value:.4f}"
-        )
-    lines.append("")
-    lines.append(
-        f"Paired bootstrap over {significance.n_sentences} sentences, "
-        f"{significance.n_samples} samples, seed {significance.seed}."
-    )
-    return "\n".join(lines) + "\n"
