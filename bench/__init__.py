@@ -1,1 +1,1 @@
-"""Measurements: every script behind a figure in `docs/`."""
+"""Measurements: every script behind a number in `docs/`."""

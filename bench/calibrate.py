@@ -1,9 +1,9 @@
-"""Divide the scores of a model that ships by the temperature that a dev treebank asks for.
+"""Calibrate a shipped model: divide its scores by the temperature that fits a dev treebank.
 
     python -m bench.calibrate src/headwise/models/en UD_English-EWT/dev.conllu.xz
 
-For models that were trained without `train.calibrate`, which does the same. The folder is written
-anew: v_a of Eq. 6, which lies in float32, and what the manifest says; its card stays.
+For models that were trained without `train.calibrate`, which does the same. Only v_a of Eq. 6,
+stored in float32, and the manifest change; the model card stays.
 """
 
 import argparse
@@ -24,15 +24,15 @@ from headwise.model.bundle import write_bundle as write
 from headwise.vocabulary.encode import heads_array
 
 
-def told_of(model: Bundle, dev: Path) -> HeadScores:
-    """Ask a model for all heads of all gold words of dev."""
+def head_scores(model: Bundle, dev: Path) -> HeadScores:
+    """Score all heads of all gold words of dev with a model."""
     gold = [sentence for sentence in headwise.read_sentences(dev) if len(sentence)]
-    told = headwise.load(model).parse_with_distributions(gold)
-    return HeadScores([matrix for _, matrix in told], [heads_array(one) for one in gold])
+    parses = headwise.load(model).parse_with_distributions(gold)
+    return HeadScores([matrix for _, matrix in parses], [heads_array(one) for one in gold])
 
 
-def divided(model: Bundle, temperature: float) -> dict[str, bytes]:
-    """Write the file that holds v_a with other numbers."""
+def divide_scores(model: Bundle, temperature: float) -> dict[str, bytes]:
+    """Make the file that holds v_a, with v_a divided by the temperature."""
     if PAIRS in model.manifest.files:
         weights = msgspec.json.decode(model.read(PAIRS), type=dict[str, list[float]])
         v_a = (np.array(weights["v_a"], np.float32) / np.float32(temperature)).tolist()
@@ -46,30 +46,34 @@ def divided(model: Bundle, temperature: float) -> dict[str, bytes]:
 
 
 def calibrate(model: Bundle, dev: Path) -> tuple[float, float, float]:
-    """Write the folder anew; give the temperature, and the error on dev before and after."""
+    """Rewrite the folder; return the temperature, and the error on dev before and after."""
     if WEIGHTS in model.manifest.files:
-        raise ModelError(f"{model.path}: has weights too", "train it with train.calibrate=true")
+        raise ModelError(f"{model.path}: it has weights", "train it with train.calibrate=true")
     if model.manifest.decode.weights == "probability":
-        raise ModelError(f"{model.path}: adds up probabilities: its trees would change")
-    before = told_of(model, dev)
+        raise ModelError(
+            f"{model.path}: it decodes sums of probabilities, so calibration would change its trees"
+        )
+    before = head_scores(model, dev)
     temperature = before.temperature()
     files = {name: model.read(name) for name in model.manifest.files}
-    files |= divided(model, temperature)
-    own = model.manifest
+    files |= divide_scores(model, temperature)
+    manifest = model.manifest
     with tempfile.TemporaryDirectory() as folder:
-        write(Path(folder) / "model", Description(own.model, own.decode, {}, {}), files)
-        after = told_of(load_bundle(Path(folder) / "model"), dev).error()
-    whole = temperature * own.scores.get("temperature", 1.0)
-    scores = own.scores | {"temperature": whole, "dev_calibration_error": after}
+        write(Path(folder) / "model", Description(manifest.model, manifest.decode, {}, {}), files)
+        after = head_scores(load_bundle(Path(folder) / "model"), dev).error()
+    total = temperature * manifest.scores.get("temperature", 1.0)
+    scores = manifest.scores | {"temperature": total, "dev_calibration_error": after}
     card = (model.path / CARD).read_bytes() if (model.path / CARD).exists() else b""
-    write(model.path, Description(own.model, own.decode, own.provenance, scores), files)
+    write(
+        model.path, Description(manifest.model, manifest.decode, manifest.provenance, scores), files
+    )
     if card:
         (model.path / CARD).write_bytes(card)
     return temperature, before.error(), after
 
 
 def main() -> None:
-    """Calibrate one model and say what it gave."""
+    """Calibrate one model and print the errors before and after."""
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

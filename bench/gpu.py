@@ -1,13 +1,13 @@
-"""A GPU at work: training, memory of the pair scorer, parsing, and how long it idles.
+"""Measure a GPU: training, memory of the pair scorer, parsing, and how long it idles.
 
     python -m bench.gpu --data UD_English-EWT
     python -m bench.gpu --data UD_English-EWT --model runs/paper-ewt-1/model --processes 1 4 8
 
-Without `--model`, the model that the training here makes is the one that parses. Printed are:
-seconds and words a second of 15 epochs by Adam with the paper's recipe, each scored on dev, and of
-the start before them; the memory that the pair scorer takes at several lengths; words a second of
-the network alone and, from CoNLL-U in memory to CoNLL-U in memory, of several processes that share
-the GPU. `--json` keeps the figures. Nothing else should run on the machine.
+Without `--model`, the model trained here is the one that parses. Printed are: seconds and words per
+second of 15 epochs of Adam with the paper's recipe, each scored on dev, and the seconds before the
+first; the memory of the pair scorer at several lengths; words per second of the network alone
+and, from CoNLL-U to CoNLL-U in memory, of several processes that share the GPU. `--json` saves the
+numbers. Nothing else should run on the machine.
 """
 
 import argparse
@@ -52,28 +52,28 @@ N_TIMES = 5
 
 
 @contextmanager
-def watching(device: torch.device, idle: dict[str, float], what: str) -> Iterator[None]:
-    """Sample how busy the GPU is, ten times a second; keep the share of time that it idles."""
+def watch_gpu(device: torch.device, idle: dict[str, float], phase: str) -> Iterator[None]:
+    """Sample the utilisation of the GPU ten times a second; save the share of time it idles."""
     if device.type != "cuda":
         yield
         return
     query = ["nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits"]
     process = subprocess.Popen([*query, "-lms", "100"], stdout=subprocess.PIPE, text=True)
-    seen: list[float] = []
+    samples: list[float] = []
     assert process.stdout
     lines = process.stdout
-    reader = threading.Thread(target=lambda: seen.extend(float(line) for line in lines))
+    reader = threading.Thread(target=lambda: samples.extend(float(line) for line in lines))
     reader.start()
     try:
         yield
     finally:
         process.terminate()
         reader.join()
-        idle[what] = 1 - sum(seen) / (100 * max(1, len(seen)))
+        idle[phase] = 1 - sum(samples) / (100 * max(1, len(samples)))
 
 
 def train(given: argparse.Namespace, device: torch.device, folder: Path) -> dict[str, float]:
-    """Train by the paper's recipe for 15 epochs of Adam, each scored on dev."""
+    """Train with the paper's recipe for 15 epochs of Adam, each scored on dev."""
     paths = {f"data.{name}": str(given.data / f"{name}.conllu.xz") for name in ("train", "dev")}
     n_epochs = f"train.adam_epochs={given.epochs}"
     settings = (n_epochs, f"train.patience={given.epochs}", "train.sgd_epochs=0", "label.epochs=0")
@@ -97,8 +97,8 @@ def train(given: argparse.Namespace, device: torch.device, folder: Path) -> dict
 
 
 def pair_memory(device: torch.device) -> dict[str, float]:
-    """Measure what scoring pairs of 8 sentences takes, forward and backward, beside its factors."""
-    taken = {}
+    """Measure the memory to score pairs of 8 sentences, forward and backward, without inputs."""
+    mebibytes = {}
     for n in LENGTHS:
         factors = [torch.randn(8, n, 600, device=device, requires_grad=True) for _ in range(2)]
         factors.append(torch.randn(600, device=device, requires_grad=True))
@@ -106,12 +106,12 @@ def pair_memory(device: torch.device) -> dict[str, float]:
         torch.cuda.reset_peak_memory_stats()
         before = torch.cuda.memory_allocated()
         torch.autograd.grad(pair_scores(*factors).sum(), factors)
-        taken[str(n)] = (torch.cuda.max_memory_allocated() - before) / 2**20
-    return taken
+        mebibytes[str(n)] = (torch.cuda.max_memory_allocated() - before) / 2**20
+    return mebibytes
 
 
 def network_alone(model: Path, parsed: list[Sentence], device: torch.device) -> float:
-    """Run the network over batches that are on the device already: words a second."""
+    """Run the network over batches that are on the device already; return words per second."""
     bundle = load_bundle(model)
     network = load_network(bundle, device)
     sentences = [encode(sentence, bundle.vocab) for sentence in parsed]
@@ -130,8 +130,8 @@ def network_alone(model: Path, parsed: list[Sentence], device: torch.device) -> 
     return sum(len(s) - 1 for s in sentences) / min(seconds)
 
 
-def parse_there(model: str, device: str, data: bytes, barrier: Barrier) -> None:
-    """Parse a copy of the data in memory, when all others are ready too."""
+def parse_copy(model: str, device: str, data: bytes, barrier: Barrier) -> None:
+    """Parse a copy of the data in memory once all other processes are ready."""
     parser = headwise.load(model, device=device)
     for _ in range(1 + N_TIMES):
         barrier.wait(300)
@@ -141,11 +141,11 @@ def parse_there(model: str, device: str, data: bytes, barrier: Barrier) -> None:
 
 
 def end_to_end(model: Path, device: str, data: bytes, n_processes: int, n_words: int) -> float:
-    """Let processes parse a copy each: words a second of all (median); the first time warms up."""
+    """Let each process parse a copy; return the median words per second of all after a warm-up."""
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(n_processes + 1)
     given = (str(model), device, data, barrier)
-    workers = [context.Process(target=parse_there, args=given) for _ in range(n_processes)]
+    workers = [context.Process(target=parse_copy, args=given) for _ in range(n_processes)]
     for worker in workers:
         worker.start()
     seconds = []
@@ -159,32 +159,32 @@ def end_to_end(model: Path, device: str, data: bytes, n_processes: int, n_words:
     return n_processes * n_words / statistics.median(seconds[1:])
 
 
-class Figures:
-    """What was measured so far; whoever is cut off keeps it."""
+class Measurements:
+    """The numbers so far, saved after each step so that nothing is lost if the bench is stopped."""
 
     def __init__(self, path: Path | None) -> None:
-        """Write into `path` where there is one."""
+        """Save to `path`, if given."""
         self._path = path
         self._all: dict[str, object] = {}
 
-    def keep(self, **figures: object) -> None:
-        """Add figures and say so."""
-        self._all |= figures
-        print(", ".join(figures), file=sys.stderr, flush=True)
+    def add(self, **numbers: object) -> None:
+        """Add numbers and save all of them."""
+        self._all |= numbers
+        print(", ".join(numbers), file=sys.stderr, flush=True)
         if self._path:
             self._path.write_text(json.dumps(self._all, indent=1) + "\n", encoding="utf-8")
 
     def show(self) -> None:
         """Print them all."""
-        self.keep()
+        self.add()
         print(json.dumps(self._all, indent=1))
 
 
 def main() -> None:
-    """Print the figures."""
+    """Print the measurements."""
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     options.add_argument("--data", type=Path, required=True, help="folder of the treebank")
-    options.add_argument("--model", type=Path, help="model with weights that parses")
+    options.add_argument("--model", type=Path, help="model with weights to parse with")
     options.add_argument("--device", default="cuda")
     options.add_argument("--precision", choices=("float32", "bfloat16"), default="float32")
     options.add_argument("--epochs", type=int, default=15)
@@ -194,23 +194,23 @@ def main() -> None:
     given = options.parse_args()
     device = pick_device(given.device)
     idle: dict[str, float] = {}
-    figures = Figures(given.json)
-    figures.keep(machine=describe_device(device), command=sys.argv[1:], idle=idle)
+    measurements = Measurements(given.json)
+    measurements.add(machine=describe_device(device), command=sys.argv[1:], idle=idle)
     with tempfile.TemporaryDirectory() as folder:
-        with watching(device, idle, "training"):
-            figures.keep(training=train(given, device, Path(folder)))
+        with watch_gpu(device, idle, "training"):
+            measurements.add(training=train(given, device, Path(folder)))
         if device.type == "cuda":
-            figures.keep(pair_memory_mib=pair_memory(device))
+            measurements.add(pair_memory_mib=pair_memory(device))
         model = given.model or Path(folder) / "model"
         sentences = list(headwise.read_sentences(str(given.data / "test.conllu.xz")))
         n_words = sum(map(len, sentences))
         data = b"".join(map(as_bytes, sentences))
-        figures.keep(network_words_per_second=network_alone(model, sentences, device))
+        measurements.add(network_words_per_second=network_alone(model, sentences, device))
         for n in given.processes:
-            with watching(device, idle, f"parsing, {n} processes"):
+            with watch_gpu(device, idle, f"parsing, {n} processes"):
                 speed = end_to_end(model, given.device, data, n, n_words)
-            figures.keep(**{f"end_to_end_words_per_second_{n}": speed})
-    figures.show()
+            measurements.add(**{f"end_to_end_words_per_second_{n}": speed})
+    measurements.show()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Time and peak memory of parsing very long sentences and words, each in a process of its own.
+"""Measure time and peak memory of parsing very long sentences and words, each in a new process.
 
 python bench/long.py --model en --words 1000 2000 5000
 """
@@ -17,7 +17,7 @@ SAMPLE = Path(__file__).parent.parent / "tests" / "fixtures" / "ewt-dev-100.conl
 
 
 def measure(sentence: headwise.Sentence, flags: list[str]) -> tuple[float, float]:
-    """Parse one sentence; give seconds and the peak in MiB (the largest of all runs so far)."""
+    """Parse one sentence; return seconds and the peak in MiB (the largest of all runs so far)."""
     with tempfile.NamedTemporaryFile("w", suffix=".conllu", encoding="utf-8") as file:
         file.write(sentence.conllu)
         file.flush()
@@ -29,19 +29,19 @@ def measure(sentence: headwise.Sentence, flags: list[str]) -> tuple[float, float
 
 
 def main() -> None:
-    """Print a table, shortest sentence first, so that each peak is that of its own row."""
+    """Print a table, the shortest sentence first, so that each peak belongs to its row."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--model", default="en")
     options.add_argument("--decoder", default="mst")
     options.add_argument("--words", type=int, nargs="+", default=[100, 1000, 2000, 5000])
     given = options.parse_args()
     flags = ["--model", given.model, "--decoder", given.decoder]
-    some = [(w.form, w.xpos) for s in headwise.read_sentences(SAMPLE) for w in s.words]
+    sample = [(w.form, w.xpos) for s in headwise.read_sentences(SAMPLE) for w in s.words]
     print("| sentence | seconds | peak MiB |\n|---|---|---|")
     word = headwise.sentence_from_words([("Kids", "NNS"), ("o" * 100_000, "VBP")], ["form", "xpos"])
     print("| a word of 100,000 characters | {:.1f} | {:.0f} |".format(*measure(word, flags)))
     for n_words in sorted(given.words):
-        words = (some * (n_words // len(some) + 1))[:n_words]
+        words = (sample * (n_words // len(sample) + 1))[:n_words]
         sentence = headwise.sentence_from_words(words, ["form", "xpos"])
         seconds, peak = measure(sentence, flags)
         print(f"| {n_words:,} words | {seconds:.1f} | {peak:.0f} |")

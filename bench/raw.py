@@ -1,14 +1,14 @@
-"""Score parsers from raw text, and UDPipe 1 trained on the same files beside them.
+"""Score parsers from raw text, next to UDPipe 1 trained on the same files.
 
     python -m bench.raw udpipe UD_English-EWT runs/raw/en.udpipe
     python -m bench.raw score --udpipe runs/raw en=UD_English-EWT models/de=MIX_German
 
-`udpipe` trains tokeniser, tagger and parser of UDPipe 1 on train, choosing on dev: with its
-defaults (parser: swap system, one root), or with options of its own, `name=value` with semicolons
-between. `score` puts the text of test together again (a blank line before each paragraph), lets
-each model find sentences, words, tags and trees in it, and scores them by udtools, the official
-scorer, which ignores subtypes of labels. From gold tokens the score is our own, with labels in
-full. UDPipe's row is there when its model lies in the folder that is named.
+`udpipe` trains the tokeniser, tagger and parser of UDPipe 1 on train and selects on dev, with its
+defaults (parser: swap system, one root) or with UDPipe's options, `name=value` separated by
+semicolons. `score` rebuilds the text of test (a blank line before each paragraph), lets each model
+find sentences, words, tags and trees in it, and scores them with udtools, the official scorer,
+which ignores subtypes of labels. From gold tokens, our own scorer compares full labels. UDPipe has
+a row if the folder given with `--udpipe` holds its model.
 """
 
 import argparse
@@ -36,7 +36,7 @@ Row = dict[str, str | float]
 
 
 def train_udpipe(folder: Path, model_path: Path, options: tuple[str, str, str]) -> None:
-    """Train UDPipe 1 whole: tokeniser, tagger, parser."""
+    """Train all of UDPipe 1: tokeniser, tagger, parser."""
     from ufal import udpipe  # type: ignore[import-untyped]
 
     from bench.paper.udpipe import read
@@ -58,7 +58,7 @@ def train_udpipe(folder: Path, model_path: Path, options: tuple[str, str, str]) 
 
 
 def run_udpipe(model_path: Path, text: str, target: Path) -> None:
-    """Let UDPipe 1 do all of it."""
+    """Parse raw text with UDPipe 1."""
     from ufal import udpipe
 
     model = udpipe.Model.load(str(model_path))
@@ -69,14 +69,14 @@ def run_udpipe(model_path: Path, text: str, target: Path) -> None:
 
 
 def run_headwise(model: str, text: str, target: Path) -> None:
-    """Let a model of ours do all of it."""
+    """Parse raw text with one of our models."""
     parser = headwise.load(model)
     with target.open("wb") as stream:
         write_conllu((sentence for sentence, _ in parser.annotate_text(text)), stream)
 
 
 def official(gold: list[Sentence], predicted: Path) -> Row:
-    """Score a file by udtools."""
+    """Score a file with udtools."""
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "gold.conllu"
         with path.open("wb") as stream:
@@ -87,37 +87,37 @@ def official(gold: list[Sentence], predicted: Path) -> Row:
 
 
 def from_gold_tokens(model: str, gold: list[Sentence]) -> Row:
-    """Score a model of ours on gold sentences and words, tags its own."""
+    """Score one of our models on gold sentences and words, with predicted tags."""
     parser = headwise.load(model)
     parsed = [s.with_parse(parse) for s, parse in zip(gold, parser.parse(gold), strict=True)]
     scores = score(gold, parsed)
     pairs = [
-        (word, own)
-        for sentence, other in zip(gold, parsed, strict=True)
-        for word, own in zip(sentence.words, other.words, strict=True)
+        pair
+        for expected, predicted in zip(gold, parsed, strict=True)
+        for pair in zip(expected.words, predicted.words, strict=True)
     ]
-    found = {
+    percents = {
         name.upper(): 100 * sum(getattr(a, name) == getattr(b, name) for a, b in pairs) / len(pairs)
         for name in parser.vocab.predicted
     }
-    found |= {"UAS": scores.uas, "LAS": scores.las}
-    return {name: round(value, 2) for name, value in found.items()}
+    percents |= {"UAS": scores.uas, "LAS": scores.las}
+    return {name: round(value, 2) for name, value in percents.items()}
 
 
 def rows_for(model: str, folder: Path, given: argparse.Namespace) -> Iterator[Row]:
     """Measure one model, and UDPipe 1 on the same file."""
     gold = [s for s in read_sentences(folder / f"{given.part}.conllu.xz") if len(s)]
     text = text_of(gold)
-    head: Row = {"treebank": folder.name, "part": given.part}
+    common: Row = {"treebank": folder.name, "part": given.part}
     with tempfile.TemporaryDirectory() as scratch:
         target = Path(scratch) / "out.conllu"
         run_headwise(model, text, target)
-        yield head | {"system": model, "from": "raw text"} | official(gold, target)
-        yield head | {"system": model, "from": "gold tokens"} | from_gold_tokens(model, gold)
+        yield common | {"system": model, "from": "raw text"} | official(gold, target)
+        yield common | {"system": model, "from": "gold tokens"} | from_gold_tokens(model, gold)
         other = given.udpipe / f"{Path(model).name}.udpipe" if given.udpipe else None
         if other and other.exists():
             run_udpipe(other, text, target)
-            yield head | {"system": "UDPipe 1", "from": "raw text"} | official(gold, target)
+            yield common | {"system": "UDPipe 1", "from": "raw text"} | official(gold, target)
 
 
 def main() -> None:
@@ -127,9 +127,9 @@ def main() -> None:
     udpipe = commands.add_parser("udpipe", help="train UDPipe 1 on a treebank")
     udpipe.add_argument("folder", type=Path)
     udpipe.add_argument("model", type=Path)
-    udpipe.add_argument("--tokenizer", default="", help="options of UDPipe")
-    udpipe.add_argument("--tagger", default="", help="options of UDPipe")
-    udpipe.add_argument("--parser", default=PARSER, help="options of UDPipe")
+    udpipe.add_argument("--tokenizer", default="", help="UDPipe's options")
+    udpipe.add_argument("--tagger", default="", help="UDPipe's options")
+    udpipe.add_argument("--parser", default=PARSER, help="UDPipe's options")
     scoring = commands.add_parser("score", help="score models from raw text")
     scoring.add_argument("pairs", nargs="+", metavar="MODEL=TREEBANK")
     scoring.add_argument("--part", default="test", choices=["dev", "test"])

@@ -1,10 +1,10 @@
-"""Train segmenters and measure them on raw text by the official scorer of Universal Dependencies.
+"""Train segmenters and score them on raw text with the official scorer of Universal Dependencies.
 
     python bench/segment.py --data UD --out runs/segment UD_English-EWT UD_Portuguese-Bosque
 
-`--data` is the folder of treebanks, each a folder with {train,dev,test}.conllu.xz. The text is put
-together again from the treebank, a blank line before each paragraph. Dev is measured; test only
-with `--test`. A segmenter that lies in `--out` already is measured, not trained again.
+`--data` is the folder of treebanks, each a folder with {train,dev,test}.conllu.xz. The text is
+rebuilt from the treebank, with a blank line before each paragraph. Dev is scored; test only with
+`--test`. A segmenter that is in `--out` already is not trained again.
 """
 
 import argparse
@@ -32,11 +32,11 @@ from headwise.treebank.conllu import write_conllu
 
 METRICS = ("Tokens", "Sentences", "Words")
 MIN_SECONDS = 2.0
-"""Speed is measured over at least so long."""
+"""Speed is measured for at least this long."""
 
 
 def text_of(sentences: list[Sentence]) -> str:
-    """Put the text of a treebank together, a blank line between paragraphs."""
+    """Rebuild the text of a treebank, with a blank line between paragraphs."""
     gold = gold_sentences(sentences)
     encoded = [encode_sentence(sentence) for sentence in gold]
     codes = gold_text(encoded, paragraph_starts(encoded, has_paragraphs(gold))).codes
@@ -69,18 +69,18 @@ def train(folder: Path, given: argparse.Namespace, out: Path) -> None:
 
 
 def measure(gold_path: Path, out: Path, part: str) -> list[str]:
-    """Segment the text of one treebank file; score it and time it."""
+    """Segment the text of one treebank file, score it and time it."""
     segmenter = Segmenter(
         (out / SEGMENTER_GRAPH).read_bytes(), (out / SEGMENTER_SETTINGS).read_bytes(), str(out)
     )
     gold = [sentence for sentence in read_sentences(gold_path) if len(sentence)]
     text = text_of(gold)
-    found = list(segmenter.segment(text))
-    gold_copy, found_path = out / f"{part}.gold.conllu", out / f"{part}.conllu"
-    for path, sentences in ((gold_copy, gold), (found_path, found)):
+    segmented = list(segmenter.segment(text))
+    gold_copy, segmented_path = out / f"{part}.gold.conllu", out / f"{part}.conllu"
+    for path, sentences in ((gold_copy, gold), (segmented_path, segmented)):
         with path.open("wb") as stream:
             write_conllu((as_tree(sentence) for sentence in sentences), stream)
-    loaded = [udeval.load_conllu_file(str(path)) for path in (gold_copy, found_path)]
+    loaded = [udeval.load_conllu_file(str(path)) for path in (gold_copy, segmented_path)]
     scores = udeval.evaluate(*loaded)
     row = [f"{100 * scores[metric].f1:.2f}" for metric in METRICS]
     return [
@@ -91,7 +91,7 @@ def measure(gold_path: Path, out: Path, part: str) -> list[str]:
 
 
 def as_tree(sentence: Sentence) -> Sentence:
-    """Hang every word on the one before: the scorer wants trees, and these are not looked at."""
+    """Make the word before each word its head: the scorer requires trees but ignores them here."""
     lines = list(sentence.lines)
     for row, word in zip(sentence.rows, sentence.words, strict=True):
         head = int(word.id) - 1
@@ -103,7 +103,7 @@ def as_tree(sentence: Sentence) -> Sentence:
 
 
 def speed(segmenter: Segmenter, text: str) -> float:
-    """Count words in a second of one core's time, sentences made and thrown away."""
+    """Measure words per second of CPU time."""
     n_words, started = 0, time.process_time()
     while (seconds := time.process_time() - started) < MIN_SECONDS:
         n_words += sum(len(sentence) for sentence in segmenter.segment(text))
@@ -111,7 +111,7 @@ def speed(segmenter: Segmenter, text: str) -> float:
 
 
 def main() -> None:
-    """Train what is not there yet and print the table."""
+    """Train the missing segmenters and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("treebanks", nargs="+")
     parser.add_argument("--data", type=Path, required=True)
@@ -120,7 +120,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
-    parser.add_argument("--test", action="store_true", help="measure test too")
+    parser.add_argument("--test", action="store_true", help="score test too")
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
     rows = []
@@ -130,8 +130,8 @@ def main() -> None:
             train(given.data / name, given, out)
         seconds = (out / "seconds.txt").read_text().strip()
         for part in ("dev", "test") if given.test else ("dev",):
-            figures = measure(given.data / name / f"{part}.conllu.xz", out, part)
-            rows.append([name, part, *figures, seconds])
+            scores = measure(given.data / name / f"{part}.conllu.xz", out, part)
+            rows.append([name, part, *scores, seconds])
     head = ["treebank", "part", *METRICS, "words/s", "MB", "trained in s"]
     for row in (head, ["---"] * len(head), *rows):
         print(f"| {' | '.join(row)} |")

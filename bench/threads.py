@@ -1,10 +1,10 @@
-"""How threads and processes scale: all of parsing, parsing without files, and the network alone.
+"""Measure how threads and processes scale: all of parsing, parsing in memory, the network alone.
 
     python -m bench.threads UD_English-EWT/test.conllu.xz --model en --threads 2
 
-Python runs one thread at a time, libraries run beside it; so the less of the time is Python's, the
-better threads scale. Processes have a lock each. Who holds it, and for how long, an outside tool
-tells: `py-spy record --gil --format raw --output held.txt -- headwise parse FILE`.
+Only one thread at a time runs Python (the GIL), while libraries run in parallel; the less time is
+spent in Python, the better threads scale. Each process has its own GIL. To see who holds it:
+`py-spy record --gil --format raw --output held.txt -- headwise parse FILE`.
 """
 
 import argparse
@@ -28,13 +28,13 @@ CHUNK = 128
 
 
 def whole(parser: Parser, path: Path, threads: int) -> None:
-    """Read, parse and give the bytes of every sentence."""
+    """Read, parse and format every sentence."""
     for item, _ in parser.annotate(headwise.read_sentences(path), threads):
         as_bytes(item)
 
 
 def by_processes(parser: Parser, path: Path, n: int) -> None:
-    """Do the same as `headwise parse --processes`."""
+    """Do the same with `headwise parse --processes`."""
     job = Job(parser, "raise", "conllu", screen_of("bytes"))
     with open_any(path, "conllu") as opened:
         for _ in parse_in_processes(job, opened, n):
@@ -46,14 +46,14 @@ def in_chunks(
     sentences: Sequence[headwise.Sentence],
     threads: int,
 ) -> None:
-    """Let threads take chunks of sentences that are in memory."""
+    """Let threads process chunks of sentences in memory."""
     chunks = [sentences[start : start + CHUNK] for start in range(0, len(sentences), CHUNK)]
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, chunks))
 
 
 def seconds(*works: Callable[[], None]) -> list[float]:
-    """Do things in turn, several times; give the median of each."""
+    """Time several functions in turn, several times; return the median of each."""
     found: list[list[float]] = [[] for _ in works]
     for _ in range(N_TIMES):
         for work, own in zip(works, found, strict=True):

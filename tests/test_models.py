@@ -1,4 +1,4 @@
-"""The models of the repository: whole, small enough, and able to parse."""
+"""The shipped models: complete, small enough, able to parse, and the same on every CPU."""
 
 from pathlib import Path
 
@@ -11,8 +11,9 @@ import headwise
 from headwise.model.bundle import MANIFEST
 
 ROOT = Path(__file__).parents[1]
-MOST_MIB = {"en-accurate": 32}
-PARSES = {
+MODEL_ROOTS = (ROOT / "models", ROOT / "src/headwise/models")
+MAX_MIB = {"en-accurate": 32}
+EXPECTED_HEADS = {
     "en": ("Kids love candy.", [2, 0, 2, 2]),
     "en-accurate": ("Kids love candy.", [2, 0, 2, 2]),
     "de": ("Kinder lieben Süßigkeiten.", [2, 0, 2, 2]),
@@ -20,37 +21,31 @@ PARSES = {
     "pt": ("O menino comprou um livro.", [2, 3, 0, 5, 3, 3]),
     "zh": ("孩子们喜欢糖果。", None),
 }
+FOLDERS = {
+    path.parent.name: path.parent for root in MODEL_ROOTS for path in root.glob(f"*/{MANIFEST}")
+}
 
 
-def folder_of(name: str) -> Path:
-    return ROOT / ("src/headwise/models" if name == "en" else "models") / name
+def test_every_shipped_model_is_tested() -> None:
+    assert FOLDERS.keys() == EXPECTED_HEADS.keys()
 
 
-@pytest.mark.parametrize("name", PARSES)
-def test_each_parses(name: str) -> None:
-    text, expected = PARSES[name]
-    folder = folder_of(name)
-    size = sum(path.stat().st_size for path in folder.iterdir())
-    assert size <= MOST_MIB.get(name, 16) * 2**20
-    ((sentence, parse),) = headwise.load(folder).annotate_text(text)
+@pytest.mark.parametrize("name", EXPECTED_HEADS)
+def test_each_model_is_small_and_parses(name: str) -> None:
+    text, expected = EXPECTED_HEADS[name]
+    size = sum(path.stat().st_size for path in FOLDERS[name].iterdir())
+    assert size <= MAX_MIB.get(name, 16) * 2**20
+    ((sentence, parse),) = headwise.load(FOLDERS[name]).annotate_text(text)
     heads = [int(word.head) for word in sentence.words]
     assert heads.count(0) == 1
     assert len(parse.heads) == len(heads)
-    if expected is not None:
-        assert heads == expected
+    assert expected is None or heads == expected
 
 
-@pytest.mark.parametrize("name", PARSES)
-def test_each_gives_the_same_on_every_cpu(name: str) -> None:
-    """Larger weights overflow where a CPU has no VNNI; see `learn.graphs.quantise`."""
-    for path in folder_of(name).glob("*.int8.onnx"):
+@pytest.mark.parametrize("name", EXPECTED_HEADS)
+def test_each_model_parses_the_same_on_every_cpu(name: str) -> None:
+    """Larger weights overflow on a CPU without VNNI; see `learn.export.graphs.quantise`."""
+    for path in FOLDERS[name].glob("*.int8.onnx"):
         for array in onnx.load(path).graph.initializer:
             if array.name.endswith("_quantized"):
                 assert np.abs(numpy_helper.to_array(array).astype(np.int32)).max() <= 64
-
-
-def test_no_model_is_left_out() -> None:
-    folders = (ROOT / "models", ROOT / "src/headwise/models")
-    assert {path.parent.name for one in folders for path in one.glob(f"*/{MANIFEST}")} == set(
-        PARSES
-    )

@@ -1,8 +1,8 @@
 """What a plan must answer: which runs it has, what each one needs, and the commands that make it.
 
-A run is one training (or one ensemble of trained models) and its measurement. `OUT/.../NAME-SEED`
-is where everything about it lies: `.json` the result, `.log` the output of its commands, and
-`-KEY/` the run itself. KEY is a checksum of the settings, so changed settings never resume an old
+A run is one training (or one ensemble of trained models) and its measurement. Its files start with
+`OUT/.../NAME-SEED`: `.json` is the result, `.log` the output of its commands, and `-KEY/` the run
+itself. KEY is a checksum of the settings, so changed settings never resume an old
 run.
 """
 

@@ -26,7 +26,7 @@ HELLO = "Kids love candy."
 
 
 def unpack(treebank: Path, target: Path) -> Path:
-    """Put the three parts of a treebank into a folder, unpacked."""
+    """Decompress the three parts of a treebank into a folder."""
     target.mkdir(parents=True, exist_ok=True)
     for part in ("train", "dev", "test"):
         path = target / f"{part}.conllu"
@@ -36,7 +36,7 @@ def unpack(treebank: Path, target: Path) -> Path:
 
 
 def size_of(folder: Path) -> float:
-    """Give the megabytes of an environment, without what every environment has."""
+    """Measure the size of an environment in megabytes, without pip and the like."""
     (packages,) = folder.glob("lib/python*/site-packages")
     kept = [entry for entry in packages.iterdir() if not entry.name.startswith(TOOLS)]
     files = (path for entry in kept for path in ([entry] if entry.is_file() else entry.rglob("*")))
@@ -44,7 +44,7 @@ def size_of(folder: Path) -> float:
 
 
 def own_size() -> float:
-    """Give the megabytes of headwise and of what it needs to parse."""
+    """Measure the size of headwise and the dependencies it parses with, in megabytes."""
     seen, waiting = set(), ["headwise"]
     total = sum(
         p.stat().st_size for p in (ROOT / "src").rglob("*") if p.suffix != ".pyc" and p.is_file()
@@ -66,38 +66,40 @@ def own_size() -> float:
 
 
 def measure_all(systems: list[System], sources: dict[str, Path], rounds: int) -> list[Row]:
-    """Run all in turn, several rounds; keep the medians."""
+    """Run all systems in turn, several rounds; return a row of medians for each."""
     runs: dict[int, list[Row]] = {i: [] for i in range(len(systems))}
     with tempfile.TemporaryDirectory() as scratch:
         for number in range(rounds):
             for i, system in enumerate(systems):
                 if number and runs[i][0]["seconds"] > 30:
-                    continue  # slow enough for one run to say it
-                shown = system.run(sources[system.what], Path(scratch) / "out.conllu")
-                runs[i].append(shown)
-                told = f"{shown['words'] / shown['seconds']:,.0f} words/s, "
-                told += f"{shown['words'] / shown['cpu']:,.0f} words/CPU s"
-                shares = f"{system.threads} x {system.processes}"
-                what = f"{number + 1}: {system.name}, {system.what}, {shares}"
-                print(f"{what}: {told}", file=sys.stderr, flush=True)
-    return [_row(system, runs[i], runs[base_of(systems, i)]) for i, system in enumerate(systems)]
+                    continue  # one round is enough for a slow parser
+                measured = system.run(sources[system.what], Path(scratch) / "out.conllu")
+                runs[i].append(measured)
+                speed = f"{measured['words'] / measured['seconds']:,.0f} words/s, "
+                speed += f"{measured['words'] / measured['cpu']:,.0f} words/CPU s"
+                workers = f"{system.threads} x {system.processes}"
+                title = f"{number + 1}: {system.name}, {system.what}, {workers}"
+                print(f"{title}: {speed}", file=sys.stderr, flush=True)
+    return [
+        _row(system, runs[i], runs[baseline_of(systems, i)]) for i, system in enumerate(systems)
+    ]
 
 
-def base_of(systems: list[System], i: int) -> int:
-    """Find what a system is compared with: the first one on one thread from the same input."""
-    alone = (1, 1, systems[i].what)
+def baseline_of(systems: list[System], i: int) -> int:
+    """Find the baseline of a system: the first one with the same input on one thread."""
+    wanted = (1, 1, systems[i].what)
     return next(
-        (n for n, one in enumerate(systems) if (one.threads, one.processes, one.what) == alone), i
+        (n for n, one in enumerate(systems) if (one.threads, one.processes, one.what) == wanted), i
     )
 
 
-def _row(system: System, runs: list[Row], of_base: list[Row]) -> Row:
-    """Give medians; how many times faster the base is, round by round, so that both had the same.
+def _row(system: System, runs: list[Row], baseline: list[Row]) -> Row:
+    """Compute medians; `times`, how much faster the baseline is, compares runs of the same round.
 
-    On one thread that is by CPU time.
+    With one thread it compares CPU time.
     """
-    by = "cpu" if system.threads == system.processes == 1 else "seconds"
-    times = [own[by] / base[by] for own, base in zip(runs, of_base, strict=False)]
+    clock = "cpu" if system.threads == system.processes == 1 else "seconds"
+    times = [one[clock] / base[clock] for one, base in zip(runs, baseline, strict=False)]
     return {
         "times": statistics.median(times),
         "name": system.name,
@@ -115,15 +117,15 @@ def _row(system: System, runs: list[Row], of_base: list[Row]) -> Row:
 
 
 def steps(model: str, source: Path, what: str) -> dict[str, float]:
-    """Find out where the time goes: microseconds a word for each step."""
+    """Measure where the time goes: microseconds per word for each step."""
     command = [sys.executable, "-m", "bench.speed.stages", model, str(source), what]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=ROOT)
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
+    microseconds: dict[str, float] = json.loads(done.stdout)
+    return microseconds
 
 
 def cold_start(rounds: int) -> dict[str, float]:
-    """Time the whole command for one sentence, model included."""
+    """Time the whole command on one sentence, including loading the model."""
     command = [sys.executable, "-m", "headwise", "parse", HELLO, "--quiet"]
     walls = []
     for _ in range(rounds):
@@ -154,16 +156,16 @@ def run(given: argparse.Namespace) -> None:
     if (given.envs / "paper" / "model").exists():
         stages["paper's sizes, gold tokens"] = steps(str(given.envs / "paper"), source, "conllu")
     start = cold_start(max(3, given.rounds))
-    found = {"machine": processor(), "rows": rows, "stages": stages, "cold_start": start}
-    told = (
+    measured = {"machine": processor(), "rows": rows, "stages": stages, "cold_start": start}
+    report = (
         f"{given.data.name}, {given.part}; {processor()}; medians of {given.rounds} rounds.\n\n"
         f'{table(rows)}\n\n{stage_table(stages)}\n\nCold start, `headwise parse "{HELLO}"`: '
         f"{start['seconds']:.2f} s (best {start['best']:.2f}).\n"
     )
-    print(told)
+    print(report)
     given.out.mkdir(parents=True, exist_ok=True)
-    (given.out / "speed.json").write_text(json.dumps(found, indent=1) + "\n")
-    (given.out / "speed.md").write_text(told)
+    (given.out / "speed.json").write_text(json.dumps(measured, indent=1) + "\n")
+    (given.out / "speed.md").write_text(report)
     plot(rows, given.out / "speed.png")
 
 
@@ -176,7 +178,7 @@ def main() -> None:
     options.add_argument("--data", type=Path, required=True, help="folder with train, dev, test")
     options.add_argument("--envs", type=Path, default=Path(".cache/speed"))
     options.add_argument("--systems", nargs="*", default=list(REQUIREMENTS), choices=REQUIREMENTS)
-    options.add_argument("--model", default="en", help="the model called en in the tables")
+    options.add_argument("--model", default="en", help="the model shown as en in the tables")
     options.add_argument("--part", default="test", choices=["dev", "test"])
     options.add_argument("--rounds", type=int, default=3)
     options.add_argument("--out", type=Path, default=Path("runs/speed"))

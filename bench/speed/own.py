@@ -1,4 +1,4 @@
-"""Parse a file with headwise and say how long it took: the counterpart of `peers.run_*`.
+"""Parse a file with headwise and print how long it took: the counterpart of `peers.run_*`.
 
 python -m bench.speed.own MODEL THREADS PROCESSES IN OUT conllu|text
 """
@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 
 
 def run(
-    model: str, shares: tuple[int, int], source: Path, target: Path, what: "Input"
+    model: str, threads: int, processes: int, source: Path, target: Path, what: "Input"
 ) -> dict[str, float]:
-    """Parse from file to file, as the command line does, by so many threads or processes."""
-    threads, processes = shares
+    """Parse from file to file as the command line does, with threads or processes."""
 
     def load() -> "Parser":
         import headwise
@@ -42,7 +41,7 @@ def run(
                 stream.write(as_bytes(item))
         return n_words
 
-    def parse_in_several(parser: "Parser") -> int:
+    def parse_with_processes(parser: "Parser") -> int:
         from headwise.cli.output import screen_of
         from headwise.cli.share import Job, parse_in_processes
         from headwise.text.read import open_any
@@ -55,10 +54,10 @@ def run(
                 stream.write(done.data)
         return n_words
 
-    return timed_run(load, parse if processes == 1 else parse_in_several)
+    return timed_run(load, parse if processes == 1 else parse_with_processes)
 
 
 if __name__ == "__main__":
-    name, n_threads, n_processes, source, target, what = sys.argv[1:7]
-    shares = (int(n_threads), int(n_processes))
-    print(json.dumps(run(name, shares, Path(source), Path(target), what)))  # type: ignore[arg-type]
+    name, threads, processes, source, target, what = sys.argv[1:7]
+    paths = (Path(source), Path(target))
+    print(json.dumps(run(name, int(threads), int(processes), *paths, what)))  # type: ignore[arg-type]

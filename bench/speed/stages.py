@@ -1,8 +1,8 @@
-"""Where the time of one thread goes: read, segment, look up, represent, select, decode, ...
+"""Measure where the time of one thread goes: read, segment, look up, represent, select, decode, ...
 
-Each step is a function or a method of ours; here they are wrapped with a stopwatch that counts CPU
-time. What a step calls is its own, unless that is a step as well. A process of its own, since the
-heap of a large one is slow to tidy up.
+Each step is a function or method of headwise, wrapped here with a stopwatch that counts CPU
+time. A step includes the functions it calls, except those that are steps themselves. It runs in
+its own process, because garbage collection is slow in a large one.
 
 python -m bench.speed.stages MODEL FILE conllu|text
 """
@@ -29,16 +29,16 @@ ORDER = ("read", "segment", "look up", "represent", "select", "decode", "label",
 
 
 class Stopwatch:
-    """Adds up CPU seconds by step; a step inside another stops the outer one."""
+    """Sums CPU seconds by step; an inner step pauses the outer one."""
 
     def __init__(self) -> None:
-        """Start with nothing."""
+        """Start at zero."""
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self._running = ["other"]
         self._since = time.process_time()
 
     def enter(self, step: str) -> None:
-        """Begin a step."""
+        """Start a step."""
         self._switch()
         self._running.append(step)
 
@@ -53,13 +53,13 @@ class Stopwatch:
         self._since = now
 
     def wrap(self, owner: Any, name: str, step: str) -> Callable[[], None]:
-        """Count calls of `owner.name` as `step`; the answer undoes it."""
+        """Count calls of `owner.name` as `step`; the returned function undoes it."""
         inner = getattr(owner, name)
 
-        def timed(*given: Any, **named: Any) -> Any:
+        def timed(*args: Any, **kwargs: Any) -> Any:
             self.enter(step)
             try:
-                return inner(*given, **named)
+                return inner(*args, **kwargs)
             finally:
                 self.leave()
 
@@ -68,7 +68,7 @@ class Stopwatch:
         return lambda: setattr(owner, name, inner) if had else delattr(owner, name)
 
     def steps(self, items: Iterator[Any], step: str) -> Iterator[Any]:
-        """Count what a generator does."""
+        """Count the time in a generator as `step`."""
         while True:
             self.enter(step)
             try:
@@ -81,7 +81,7 @@ class Stopwatch:
 
 
 def measure(model: str, data: bytes, what: Input) -> dict[str, float]:
-    """Parse once to warm up and once by the watch: microseconds a word for each step."""
+    """Parse once to warm up and once to measure: microseconds per word for each step."""
     parser = headwise.load(model)
     for _ in range(2):
         watch = Stopwatch()

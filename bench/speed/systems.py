@@ -1,4 +1,4 @@
-"""The parsers that are measured, and how each is called."""
+"""The parsers that are compared, and how to run each."""
 
 import json
 import os
@@ -15,7 +15,7 @@ REQUIREMENTS = {
     "stanza": ["torch==2.13.0", "stanza==1.15.0"],
 }
 ENVIRONMENT = {"TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD": "1"}
-"""SuPar's own models do not load without it."""
+"""Needed to load SuPar's own models."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,27 +28,27 @@ class System:
     threads: int = 1
     processes: int = 1
     folder: Path = field(default_factory=Path)
-    """Where it is installed, to measure its size."""
+    """The environment it is installed in, to measure its size."""
 
     def run(self, source: Path, target: Path) -> dict[str, float]:
-        """Parse a file in a process of its own: what `timed_run` found."""
+        """Parse a file in a new process; return the measurements of `timed_run`."""
         command = [*self.command, str(source), str(target), self.what]
         done = subprocess.run(
             command, stdout=subprocess.PIPE, env=_environment(self.threads), cwd=ROOT, check=True
         )
-        found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-        return found
+        measured: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+        return measured
 
 
 def _environment(threads: int) -> dict[str, str]:
-    """One thread unless more are asked for, whichever library it is."""
+    """Set the number of threads for all libraries."""
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     return {**os.environ, **ENVIRONMENT, **dict.fromkeys(names, str(threads))}
 
 
 def peer(name: str, envs: Path, what: str, threads: int = 1) -> System:
-    """Describe another parser."""
-    shown = {"udpipe": "UDPipe 1", "spacy": "spaCy", "supar": "SuPar", "stanza": "Stanza"}[name]
+    """Describe one of the other parsers."""
+    title = {"udpipe": "UDPipe 1", "spacy": "spaCy", "supar": "SuPar", "stanza": "Stanza"}[name]
     python = envs / name / "bin" / "python"
     command = (
         str(python),
@@ -57,14 +57,14 @@ def peer(name: str, envs: Path, what: str, threads: int = 1) -> System:
         "run",
         str(envs / f"{name}-model"),
     )
-    return System(shown, what, command, threads, folder=envs / name)
+    return System(title, what, command, threads, folder=envs / name)
 
 
-def ours(shown: str, model: str, what: str) -> list[System]:
-    """Describe a model of ours, in the environment that runs the bench, on one core and on two."""
+def ours(title: str, model: str, what: str) -> list[System]:
+    """Describe one of our models, in the current environment, on one core and on two."""
     command = (sys.executable, "-m", "bench.speed.own", model)
     return [
-        System(shown, what, (*command, str(threads), str(processes)), threads, processes)
+        System(title, what, (*command, str(threads), str(processes)), threads, processes)
         for threads, processes in ((1, 1), (2, 1), (1, 2))
     ]
 
@@ -82,7 +82,7 @@ def all_systems(envs: Path, names: list[str], model: str) -> list[System]:
 
 
 def set_up(envs: Path, data: Path, names: list[str]) -> None:
-    """Make environments and train; what is there already is left as it is."""
+    """Create environments and train; skip what exists already."""
     for name in names:
         python = envs / name / "bin" / "python"
         if not python.exists():
@@ -97,14 +97,14 @@ def set_up(envs: Path, data: Path, names: list[str]) -> None:
 
 
 def set_up_paper(envs: Path, data: Path, config: Path) -> None:
-    """Train the paper's network a little on some of the treebank: most of its outputs are trees."""
+    """Train the paper's network briefly on part of the treebank, until most outputs are trees."""
     if (envs / "paper" / "model").exists():
         return
-    some = envs / "some.conllu"
+    part_path = envs / "some.conllu"
     sentences = (data / "train.conllu").read_text(encoding="utf-8").split("\n\n")[:2_000]
-    some.write_text("\n\n".join(sentences) + "\n\n", encoding="utf-8")
+    part_path.write_text("\n\n".join(sentences) + "\n\n", encoding="utf-8")
     shorter = ["train.adam_epochs=4", "train.sgd_epochs=0", "label.epochs=1"]
     changes = [part for one in shorter for part in ("--set", one)]
-    files = ["--train", str(some), "--dev", str(some), "--out", str(envs / "paper")]
+    files = ["--train", str(part_path), "--dev", str(part_path), "--out", str(envs / "paper")]
     command = [sys.executable, "-m", "headwise", "train", str(config), *changes, *files]
     subprocess.run(command, check=True)

@@ -1,4 +1,4 @@
-"""Models that ship can be calibrated as they are, and what they say can be looked at."""
+"""Shipped models can be calibrated in place, and their probabilities can be tabulated."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 import headwise
 from bench.calibrate import calibrate
-from bench.confidence import main as show
+from bench.confidence import main as print_tables
 from headwise.errors import ModelError
 from headwise.model.bundle import Bundle, find_model, load_bundle, slim
 
@@ -16,12 +16,12 @@ def slimmed(run: Path, folder: Path) -> Bundle:
     return load_bundle(folder)
 
 
-def test_the_table_has_what_was_said_and_what_was_right(
+def test_the_table_compares_probabilities_with_accuracy(
     full_run: Path, tiny_treebank: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    show([f"{full_run}={tiny_treebank}"])
-    said, _, header, _, *rows = capsys.readouterr().out.strip().splitlines()
-    assert "calibration error" in said
+    print_tables([f"{full_run}={tiny_treebank}"])
+    title, _, header, _, *rows = capsys.readouterr().out.strip().splitlines()
+    assert "calibration error" in title
     assert header.count("|") == 5
     shares = [float(row.split("|")[2].strip(" %")) for row in rows]
     assert sum(shares) == pytest.approx(100, abs=0.3)
@@ -43,8 +43,8 @@ def test_a_model_is_calibrated_in_its_folder(
     assert (model.path / "README.md").read_text() == "card"
     again, _, _ = calibrate(made, tiny_treebank)
     assert again == pytest.approx(1, abs=0.01)
-    whole = load_bundle(model.path).manifest.scores["temperature"]
-    assert whole == pytest.approx(temperature * again)
+    total = load_bundle(model.path).manifest.scores["temperature"]
+    assert total == pytest.approx(temperature * again)
 
 
 def test_a_model_with_weights_is_refused(full_run: Path, tiny_treebank: Path) -> None:

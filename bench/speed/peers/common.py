@@ -1,8 +1,8 @@
-"""What the scripts of the other parsers share: reading, writing, timing. No library is needed.
+"""Reading, writing and timing for the scripts of the other parsers, without any library.
 
 Called as `python -m bench.speed.peers.run_NAME train MODEL DATA` and `... run MODEL IN OUT WHAT`;
-the second prints a line of JSON: seconds for loading and for the file, wall and CPU, words, and the
-peak of memory.
+the second prints a line of JSON: seconds to load and to parse, wall and CPU, words, and peak
+memory.
 """
 
 import json
@@ -17,7 +17,7 @@ Block = tuple[list[str], list[int], list[str]]
 
 
 class Columns(NamedTuple):
-    """The columns of one sentence: forms only where they were found in text."""
+    """The columns of one sentence; forms are empty if the tokens were given."""
 
     forms: list[str]
     tags: list[str]
@@ -48,13 +48,13 @@ def write(
     parsed: Iterable[Columns],
     given: Iterable[tuple[list[str], list[int]]] | None = None,
 ) -> int:
-    """Write CoNLL-U, into the lines that were read where there are any; count the words."""
+    """Write CoNLL-U, using the lines that were read, if any; return the number of words."""
     n_words = 0
     with target.open("w", encoding="utf-8") as stream:
         if given is None:
             for forms, tags, heads, labels in parsed:
-                of_words = zip(forms, tags, heads, labels, strict=True)
-                for i, (form, tag, head, label) in enumerate(of_words, 1):
+                words = zip(forms, tags, heads, labels, strict=True)
+                for i, (form, tag, head, label) in enumerate(words, 1):
                     stream.write(f"{i}\t{form}\t_\t{tag}\t_\t_\t{head}\t{label}\t_\t_\n")
                 stream.write("\n")
                 n_words += len(forms)
@@ -71,7 +71,7 @@ def write(
 
 
 def timed_run(load: Callable[[], Any], parse: Callable[[Any], int]) -> dict[str, float]:
-    """Load, then parse; start-up is apart."""
+    """Load, then parse; time them separately."""
     began, began_cpu = time.perf_counter(), cpu_seconds()
     loaded = load()
     ready, ready_cpu = time.perf_counter(), cpu_seconds()
@@ -87,12 +87,12 @@ def timed_run(load: Callable[[], Any], parse: Callable[[Any], int]) -> dict[str,
 
 
 def cpu_seconds() -> float:
-    """Give the CPU time of this process, and of those that it has started and that have ended."""
+    """Get the CPU time of this process and its finished children."""
     return time.process_time() + sum(os.times()[2:4])
 
 
 def peak() -> float:
-    """Give the most memory that this process has had, in MiB."""
+    """Get the peak memory of this process, in MiB."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM"):
             return int(line.split()[1]) / 1024
@@ -102,7 +102,7 @@ def peak() -> float:
 def main(
     train: Callable[[Path, Path], None], run: Callable[[Path, Path, Path, str], dict[str, float]]
 ) -> None:
-    """Do as the command line says."""
+    """Train or run, by the command line."""
     if sys.argv[1] == "train":
         folder = Path(sys.argv[2])
         folder.mkdir(parents=True, exist_ok=True)

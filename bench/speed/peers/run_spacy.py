@@ -1,4 +1,4 @@
-"""spaCy: train shortly, parse a file. Runs in an environment of its own."""
+"""spaCy: train briefly and parse a file. Runs in its own environment."""
 
 import subprocess
 import sys
@@ -29,8 +29,8 @@ def run(model: Path, source: Path, target: Path, what: str) -> dict[str, float]:
     def load() -> Any:
         import spacy
 
-        left_out = ["tagger"] if what == "conllu" else []
-        return spacy.load(model / "model" / "model-last", exclude=left_out)
+        excluded = ["tagger"] if what == "conllu" else []
+        return spacy.load(model / "model" / "model-last", exclude=excluded)
 
     def parse(nlp: Any) -> int:
         from spacy.tokens import Doc

@@ -1,4 +1,4 @@
-"""Stanza: train shortly, parse a file. Runs in an environment of its own."""
+"""Stanza: train briefly and parse a file. Runs in its own environment."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""SuPar: build a model, parse a file. Runs in an environment of its own."""
+"""SuPar: build a model, parse a file. Runs in its own environment."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""UDPipe 1: train shortly, parse a file. Runs in an environment of its own."""
+"""UDPipe 1: train briefly and parse a file. Runs in its own environment."""
 
 from pathlib import Path
 from typing import Any

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.speed.__main__ import _row, base_of
+from bench.speed.__main__ import _row, baseline_of
 from bench.speed.own import run
 from bench.speed.peers.common import Columns, sentences, timed_run, write
 from bench.speed.report import Row, plot, stage_table, table
@@ -15,7 +15,7 @@ from bench.speed.systems import System
 SAMPLE = Path(__file__).parent.parent.parent / "fixtures" / "ewt-dev-100.conllu"
 
 
-def test_what_is_read_is_written_with_new_heads(tmp_path: Path) -> None:
+def test_sentences_are_written_with_new_heads(tmp_path: Path) -> None:
     read = list(sentences(SAMPLE))
     parsed = [Columns([], [], [0] * len(forms), ["x"] * len(forms)) for _, _, forms in read]
     out = tmp_path / "out.conllu"
@@ -32,14 +32,14 @@ def test_text_is_written_from_its_forms(tmp_path: Path) -> None:
     assert [forms for _, _, forms in sentences(out)] == [["Kids", "run"]]
 
 
-def test_start_up_is_apart() -> None:
+def test_loading_is_timed_separately() -> None:
     found = timed_run(lambda: time.sleep(0.05), lambda _: 7)
     assert found["load"] >= 0.05 > found["seconds"]
     assert found["words"] == 7
     assert found["peak"] > 1
 
 
-def test_a_step_inside_another_is_not_counted_twice() -> None:
+def test_an_inner_step_is_not_counted_twice() -> None:
     watch = Stopwatch()
     watch.enter("outer")
     watch.enter("inner")
@@ -52,13 +52,13 @@ def test_a_step_inside_another_is_not_counted_twice() -> None:
 
 
 @pytest.mark.parametrize("what", ["conllu", "text"])
-def test_own_parser_goes_through_all_steps(what: str, full_run: Path, tmp_path: Path) -> None:
+def test_our_parser_goes_through_all_steps(what: str, full_run: Path, tmp_path: Path) -> None:
     data = SAMPLE.read_bytes() if what == "conllu" else b"Kids love candy. So do I."
     source = tmp_path / "in"
     source.write_bytes(data)
     written = []
-    for shares in ((2, 1), (1, 2)):
-        found = run(str(full_run), shares, source, tmp_path / "out", what)  # type: ignore[arg-type]
+    for threads, processes in ((2, 1), (1, 2)):
+        found = run(str(full_run), threads, processes, source, tmp_path / "out", what)  # type: ignore[arg-type]
         assert found["words"] > 5
         written.append((tmp_path / "out").read_bytes())
     assert written[0] == written[1]
@@ -83,22 +83,22 @@ def rows() -> list[Row]:
     return [own, several, own | {"name": "other", "words": 500.0, "cpu_words": 500.0, "times": 4.0}]
 
 
-def test_tables(rows: list[Row]) -> None:
+def test_tables_are_in_markdown(rows: list[Row]) -> None:
     assert "| other | gold tokens | 1 thread | 500 | 500 | 4.00 | 0.50 | 100 | 150 |" in table(rows)
     assert "| headwise en | gold tokens | 2 processes | 3,000 | 2,000 | 0.67 |" in table(rows)
-    told = stage_table({"en": dict.fromkeys(ORDER, 1.0)})
-    assert "| sum | 9.0 (100%) |" in told
+    stages = stage_table({"en": dict.fromkeys(ORDER, 1.0)})
+    assert "| sum | 9.0 (100%) |" in stages
 
 
-def test_plot(rows: list[Row], tmp_path: Path) -> None:
+def test_the_plot_is_drawn(rows: list[Row], tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     plot(rows, tmp_path / "speed.png")
     assert (tmp_path / "speed.png").stat().st_size > 1_000
 
 
-def test_times_are_those_of_the_same_round() -> None:
+def test_runs_of_the_same_round_are_compared() -> None:
     systems = [System("en", "conllu", ()), System("en", "conllu", (), 2), System("x", "conllu", ())]
-    assert [base_of(systems, i) for i in range(3)] == [0, 0, 0]
+    assert [baseline_of(systems, i) for i in range(3)] == [0, 0, 0]
     base = [{"seconds": s, "cpu": s, "words": 10, "load": 0, "peak": 1} for s in (1.0, 2.0, 1.0)]
     own = [one | {"cpu": 3 * one["cpu"]} for one in base[:2]]  # a slow one has fewer rounds
     assert _row(systems[2], own, base)["times"] == 3.0
