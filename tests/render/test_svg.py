@@ -10,7 +10,7 @@ from render.made_sentences import HEARING, KIDS, WILD_VALUES, parse_of, parsed_s
 from headwise import Parse, Sentence, sentence_from_words
 from headwise.render.cells import clip, visible
 from headwise.render.layout import LONGEST_LABEL, LONGEST_WORD, lay_out
-from headwise.render.svg import STACK_GAP, stack_svgs, to_svg
+from headwise.render.svg import STACK_GAP, draw_tree, stack_svgs, to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -61,6 +61,19 @@ def test_unsure_arcs_are_marked_and_probabilities_are_in_the_titles() -> None:
         "nsubj: love → Kids, 98%": "arc",
         "obj: love → candy, 42%": "arc unsure",
     }
+
+
+def test_parts_of_a_drawn_tree_are_in_the_order_of_its_elements() -> None:
+    made = sentence(KIDS)
+    drawn = draw_tree(made, parse_of(made, [0.98, 1.0, 0.42]))
+    assert [(arc.dependent, arc.percent) for arc in drawn.arcs] == [
+        (2, "99%"),
+        (1, "98%"),
+        (3, "42%"),
+    ]
+    words = word_elements(read(drawn.svg))
+    assert [str(word.x) for word in drawn.words] == [word.get("x") for word in words]
+    assert {float(word.get("y", "nan")) for word in words} == {drawn.floor + 20}
 
 
 def test_labels_cover_the_lines_of_higher_arcs() -> None:

@@ -37,6 +37,9 @@ def test_text_becomes_trees(page: Page) -> None:
     expect(first.locator(".tree .arc")).to_have_count(11)
     expect(first.locator(".tree .label", has_text="nsubj")).to_have_count(2)
     expect(page.locator("#count")).to_have_text("2 sentences, 15 words")
+    expect(page.get_by_role("status")).to_have_text("Parsed: 2 sentences, 15 words.")
+    expect(word(page, 1)).to_have_attribute("aria-label", re.compile("^Kids, NOUN, nsubj of love,"))
+    expect(first.locator("desc")).to_have_text(re.compile("^Kids: nsubj of love; love: root; "))
 
 
 def test_chosen_word_shows_a_distribution_that_sums_to_one(page: Page) -> None:
@@ -162,18 +165,6 @@ def test_lost_server_can_be_tried_again(open_page: PageMaker) -> None:
 
 def test_token_is_asked_for_and_sent(open_page: PageMaker) -> None:
     page = open_page(fails=1)
-    refuse_once(page, "parse", 401, "this server asks for a token")
-    submit(page, KIDS)
-    expect(page.get_by_role("alert")).to_contain_text("This server asks for a token.")
-    page.get_by_label("Access token").fill("secret")
-    with page.expect_request("**/parse") as request:
-        page.get_by_role("button", name="Parse", exact=True).click()
-    assert request.value.headers["authorization"] == "Bearer secret"
-    expect(page.get_by_role("article")).to_have_count(1)
-
-
-def test_token_is_asked_for_when_the_page_opens(open_page: PageMaker) -> None:
-    page = open_page(fails=1)
     refuse_once(page, "models", 401, "this server asks for a token")
     page.reload()
     expect(page.get_by_role("alert")).to_contain_text("This server asks for a token.")
@@ -182,6 +173,9 @@ def test_token_is_asked_for_when_the_page_opens(open_page: PageMaker) -> None:
         page.keyboard.press("Tab")
     assert request.value.headers["authorization"] == "Bearer secret"
     expect(page.get_by_role("alert")).to_be_empty()
+    with page.expect_request("**/parse") as request:
+        parse(page, KIDS)
+    assert request.value.headers["authorization"] == "Bearer secret"
 
 
 def test_menu_of_models_shows_when_there_are_several(open_page: PageMaker) -> None:
