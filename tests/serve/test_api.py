@@ -99,6 +99,11 @@ def test_blank_lines_and_comments_survive_in_conllu(client: httpx.Client) -> Non
         (b'{"text": "' + b"Hi.\\n\\n" * 200 + b'"}', 413, "150 sentences"),
         (b'{"tokens": [' + b'["a"],' * 150 + b'["a"]]}', 413, "150 sentences"),
         (b'{"tokens": [[' + b'"a",' * 3_000 + b'"a"]]}', 413, "3,000 words"),
+        (b'{"tokens": [' + b'["a"],' * 15_000 + b'["a"]]}', 413, "150 sentences"),
+        (b'{"tokens": [[' + b'"a",' * 20_000 + b'"a"]]}', 413, "3,000 words"),
+        (b'{"tokens": [[' + b'"a",' * 20_000 + b"1]]}", 413, "3,000 words"),
+        (b'{"tokens": [["' + b"x" * 80_000 + b'", 1]]}', 400, "not a valid request"),
+        (b'{"tokens": [["' + b"x" * 80_000 + b'"]}', 400, "not JSON"),
         (b'{"conllu": "' + b"\\n" * 20_000 + b'"}', 413, "15,000 lines"),
     ],
 )

@@ -4,6 +4,7 @@
 """
 
 import io
+import re
 from collections.abc import Iterator
 from functools import partial
 
@@ -17,6 +18,7 @@ from headwise.runtime.parser import Parser
 from headwise.serve.answers import answer_conllu, answer_json
 from headwise.serve.models import with_settings
 from headwise.serve.requests import (
+    SMALL_BYTES,
     Refusal,
     read_json,
     require_at_most,
@@ -44,6 +46,7 @@ _CHARACTERS_PER_WORD = 5
 """A guess at how many words a text has, before it is segmented."""
 _CHARACTERS_PER_LINE = 200
 """A word with its columns is shorter as a rule; longer lines count as several words."""
+_WORD_OR_LIST = re.compile(rb'"(?>[^"\\]+|\\.)*+"|\[', re.DOTALL)
 
 
 async def post_parse(request: Request) -> Response:
@@ -89,8 +92,16 @@ def json_response(value: object, status: int = 200) -> Response:
     return Response(msgspec.json.encode(value), status, media_type=JSON)
 
 
+class _Outline(msgspec.Struct):
+    """A request whose tokens are checked to be JSON, but not decoded."""
+
+    tokens: msgspec.Raw = msgspec.Raw(b"null")
+
+
 def _decode(body: bytes, limits: ServeConfig) -> ParseRequest:
     """Decode a request and check what can be checked before it waits for its turn."""
+    if len(body) > SMALL_BYTES:
+        _check_outline(body, limits)
     asked = read_json(body, ParseRequest)
     if sum(given is not None for given in (asked.text, asked.tokens, asked.conllu)) != 1:
         raise Refusal(400, "give exactly one of text, tokens and conllu")
@@ -101,6 +112,21 @@ def _decode(body: bytes, limits: ServeConfig) -> ParseRequest:
     if asked.conllu is not None:
         require_few_lines(asked.conllu, limits)
     return asked
+
+
+def _check_outline(body: bytes, limits: ServeConfig) -> None:
+    """Refuse a large body with too many tokens before each of them takes memory and time."""
+    try:
+        tokens = bytes(msgspec.json.decode(body, type=_Outline).tokens)
+    except (msgspec.MsgspecError, RecursionError):
+        return  # decoding the whole finds out what is wrong
+    n_words, n_lists = 0, -1
+    for match in _WORD_OR_LIST.finditer(tokens):
+        is_list = match[0] == b"["
+        n_lists += is_list
+        n_words += not is_list
+        require_at_most(n_lists, limits.max_sentences, "sentences in a request")
+        require_at_most(n_words, limits.max_words, "words in a request")
 
 
 def require_few_lines(conllu: str, limits: ServeConfig) -> None:
