@@ -10,11 +10,11 @@ from headwise.render import to_json, to_svg
 from headwise.runtime.parser import Parser
 from headwise.serve.answers import STEP_WORDS, answer_conllu, answer_json, cost_of
 from headwise.serve.models import with_settings
-from headwise.serve.queue import LIGHT_COST, AnswerSteps, Progress
+from headwise.serve.queue import LIGHT_COST, AnswerSteps, StepResult
 from headwise.serve.requests import Refusal
 
 
-def finish(steps: AnswerSteps) -> tuple[bytes, list[Progress]]:
+def finish(steps: AnswerSteps) -> tuple[bytes, list[StepResult]]:
     done = []
     while True:
         try:

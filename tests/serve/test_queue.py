@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.serve.metrics import Metrics
-from headwise.serve.queue import LIGHT_COST, TURN_SECONDS, AnswerSteps, Progress, Workers
+from headwise.serve.queue import LIGHT_COST, TURN_SECONDS, AnswerSteps, StepResult, Workers
 from headwise.serve.requests import Refusal
 
 
@@ -18,15 +18,15 @@ def steps(
         if log is not None:
             log.append(name)
         time.sleep(seconds)
-        yield Progress(1, n_words)
+        yield StepResult(1, n_words)
     return name.encode()
 
 
 def blocked(event: threading.Event, cost: int = 0) -> AnswerSteps:
     if cost:
-        yield Progress(next_cost=cost)
+        yield StepResult(next_cost=cost)
     assert event.wait(10)
-    yield Progress(1, 1)
+    yield StepResult(1, 1)
     return b"blocked"
 
 
@@ -112,7 +112,7 @@ def test_room_grows_while_a_request_is_under_way(workers: Workers) -> None:
     done, event = threading.Event(), threading.Event()
 
     def partly() -> AnswerSteps:
-        yield Progress(1, 80, 1)
+        yield StepResult(1, 80, 1)
         done.set()
         assert event.wait(10)
         return b"done"
@@ -130,7 +130,7 @@ def test_work_gets_no_more_turns_when_its_time_is_up(workers: Workers) -> None:
     def slow() -> AnswerSteps:
         try:
             while True:
-                yield Progress(1, 1)
+                yield StepResult(1, 1)
         finally:
             closed.append(True)
 
@@ -154,7 +154,7 @@ def test_cancelled_work_is_dropped(workers: Workers, metrics: Metrics) -> None:
 
 def test_an_error_reaches_whoever_waits(workers: Workers) -> None:
     def broken() -> AnswerSteps:
-        yield Progress(1, 1)
+        yield StepResult(1, 1)
         raise ValueError("broken")
 
     with pytest.raises(ValueError, match="broken"):

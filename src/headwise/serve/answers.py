@@ -16,7 +16,7 @@ from headwise.grouping import consecutive
 from headwise.render.arcs import percent
 from headwise.render.svg import DrawnTree, draw_tree
 from headwise.runtime.parser import Parser
-from headwise.serve.queue import LIGHT_COST, AnswerSteps, Progress
+from headwise.serve.queue import LIGHT_COST, AnswerSteps, StepResult
 from headwise.serve.requests import Refusal
 from headwise.settings.choices import Decoder
 from headwise.treebank.conllu import as_bytes
@@ -82,7 +82,7 @@ def in_steps(
     parser: Parser,
     write: WriteSentence,
     with_distribution: bool = False,
-) -> Generator[Progress, None, list[bytes]]:
+) -> Generator[StepResult, None, list[bytes]]:
     """Parse and write some sentences a step; finding them in text is part of the step."""
     parts: list[bytes] = []
     for batch in consecutive(sentences, len, STEP_WORDS):
@@ -90,12 +90,12 @@ def in_steps(
             cost_of(len(s), parser.settings.decode.decoder, with_distribution) for s in batch
         )
         if cost > LIGHT_COST:
-            yield Progress(next_cost=cost)
+            yield StepResult(next_cost=cost)
         parsed = parser.parse_with_distributions(batch)
         for sentence, (parse, head_log_probs) in zip(batch, parsed, strict=True):
             parts.append(write(sentence, parse, head_log_probs))
         n_repaired = sum(parse.how != "greedy" for parse, _ in parsed)
-        yield Progress(sum(map(bool, batch)), sum(map(len, batch)), n_repaired)
+        yield StepResult(sum(map(bool, batch)), sum(map(len, batch)), n_repaired)
     return parts
 
 

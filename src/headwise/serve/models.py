@@ -28,7 +28,7 @@ LANGUAGES = {
 }  # fmt: skip
 _MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _SEPARATOR = re.compile(r"[-_.]")
-Component = Literal["tokenizer", "tagger", "parser"]
+ModelComponent = Literal["tokenizer", "tagger", "parser"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +58,13 @@ class Models:
                 return name
         raise Refusal(404, f"no model {asked[:40]!r}", f"one of {', '.join(self.parsers)}")
 
-    def components(self) -> dict[str, list[Component]]:
+    def components(self) -> dict[str, list[ModelComponent]]:
         """List what each model can do, in the words of UDPipe."""
         return {name: _components(parser) for name, parser in self.parsers.items()}
 
 
-def _components(parser: Parser) -> list[Component]:
-    components: list[Component] = ["tokenizer"] if parser.segmenter else []
+def _components(parser: Parser) -> list[ModelComponent]:
+    components: list[ModelComponent] = ["tokenizer"] if parser.segmenter else []
     if parser.vocab.predicted:
         components.append("tagger")
     return [*components, "parser"]

@@ -29,7 +29,7 @@ _DECAY = 0.9
 """Weight of the speed measured so far against that of the newest step."""
 
 
-class Progress(NamedTuple):
+class StepResult(NamedTuple):
     """What a step has done, and what the next one costs."""
 
     n_sentences: int = 0
@@ -40,7 +40,7 @@ class Progress(NamedTuple):
     """Of the next step, in words; 0 for an ordinary one."""
 
 
-AnswerSteps = Generator[Progress, None, bytes]
+AnswerSteps = Generator[StepResult, None, bytes]
 
 
 class _Lane:
@@ -145,11 +145,11 @@ class Workers:
         """Do steps until time is up or the next step is heavy; return the cost of that."""
         now = time.monotonic()
         while True:
-            progress, before = next(job.steps), now
+            result, before = next(job.steps), now
             now = time.monotonic()
-            self._count(job, progress, now - before)
-            if now >= end or progress.next_cost > LIGHT_COST:
-                return progress.next_cost
+            self._count(job, result, now - before)
+            if now >= end or result.next_cost > LIGHT_COST:
+                return result.next_cost
 
     def _choose_lane(self, job: _Job, next_cost: int) -> None:
         is_heavy = next_cost > LIGHT_COST or job.n_words > self._light.max_cost
@@ -164,16 +164,16 @@ class Workers:
             job.lane, job.cost = lane, cost
             self._add(job, 1)
 
-    def _count(self, job: _Job, progress: Progress, seconds: float) -> None:
-        self._metrics.sentences.inc(progress.n_sentences)
-        self._metrics.words.inc(progress.n_words)
-        self._metrics.repaired.inc(progress.n_repaired)
+    def _count(self, job: _Job, result: StepResult, seconds: float) -> None:
+        self._metrics.sentences.inc(result.n_sentences)
+        self._metrics.words.inc(result.n_words)
+        self._metrics.repaired.inc(result.n_repaired)
         with self._changed:
             lane = job.lane
-            cost = max(progress.n_words, job.cost if lane is self._heavy else 0)
+            cost = max(result.n_words, job.cost if lane is self._heavy else 0)
             if cost:
                 lane.speed += (1 - _DECAY) * (cost / max(seconds, 1e-6) - lane.speed)
-            n_done = min(progress.n_words, job.n_words)
+            n_done = min(result.n_words, job.n_words)
             job.n_words -= n_done
             n_less = min(n_done, job.cost)
             job.cost -= n_less

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from headwise.render.svg import DrawnTree
-from headwise.serve.models import Component
+from headwise.serve.models import ModelComponent
 from headwise.settings.choices import Decoder
 from headwise.treebank.records import SentenceRecord
 from headwise.version import VERSION
@@ -64,7 +64,7 @@ class ProcessResponse(msgspec.Struct, frozen=True):
 class ModelsResponse(msgspec.Struct, frozen=True):
     """The models, and what each can do in the words of UDPipe."""
 
-    models: dict[str, list[Component]]
+    models: dict[str, list[ModelComponent]]
     default_model: str
 
 

@@ -22,7 +22,7 @@ from headwise.serve.api import (
     read_treebank,
     require_few_lines,
 )
-from headwise.serve.queue import AnswerSteps, Progress
+from headwise.serve.queue import AnswerSteps, StepResult
 from headwise.serve.requests import (
     Refusal,
     read_multipart,
@@ -125,7 +125,7 @@ def _answer(
         parts = []
         for sentence in sentences:
             parts.append(_write(sentence, asked.output))
-            yield Progress()
+            yield StepResult()
     result = b"".join(parts).decode("utf-8")
     return msgspec.json.encode(ProcessResponse(name, ACKNOWLEDGEMENTS, result))
 
