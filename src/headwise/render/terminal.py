@@ -106,24 +106,24 @@ def _can_encode(encoding: str, text: str) -> bool:
 def _margin(
     arcs: Sequence[Arc], trees: Forest, bars: dict[int, Bar], step: int, glyphs: Glyphs
 ) -> list[tuple[str, str]]:
-    """Draw the tree left of the words: for each line, other words' bars and then its own arc."""
+    """Draw the tree left of the words: for each, the bars before its arc, and the arc."""
     if not step:
         return [("", f"{arc.dependent:>{len(str(len(arcs)))}} ") for arc in arcs]
     roots = set(trees.roots)
     margin = []
     for arc, cells in zip(arcs, _draw_bars(len(arcs), bars, step, glyphs), strict=True):
         row = arc.dependent
-        above = bars[arc.head] if arc.head and row not in roots else None
-        at = 1 + step * above.column if above else 0
-        line = [glyphs.across if cell == " " else cell for cell in cells[at:]]
-        if above:
-            line[0] = glyphs.joints[_meets(above, row)]
+        head_bar = bars[arc.head] if arc.head and row not in roots else None
+        start = 1 + step * head_bar.column if head_bar else 0
+        line = [glyphs.across if cell == " " else cell for cell in cells[start:]]
+        if head_bar:
+            line[0] = glyphs.joints[_directions(head_bar, row)]
         elif arc.head != 0:
             line[0] = _UNKNOWN
-        if own := bars.get(row):
-            line[1 + step * own.column - at] = glyphs.joints[4 + _meets(own, row)]
-        passed = "".join(cells[:at]) + line[0]
-        margin.append((passed, "".join(line[1:]) + glyphs.arrow + " "))
+        if bar := bars.get(row):
+            line[1 + step * bar.column - start] = glyphs.joints[4 + _directions(bar, row)]
+        bars_before = "".join(cells[:start]) + line[0]
+        margin.append((bars_before, "".join(line[1:]) + glyphs.arrow + " "))
     return margin
 
 
@@ -137,7 +137,7 @@ def _draw_bars(n_rows: int, bars: dict[int, Bar], step: int, glyphs: Glyphs) -> 
     return grid
 
 
-def _meets(bar: Bar, row: int) -> int:
+def _directions(bar: Bar, row: int) -> int:
     """Say which way a bar continues from a row: 1 up, 2 down, 3 both."""
     return (bar.top < row) + 2 * (row < bar.bottom)
 
@@ -180,11 +180,11 @@ def _lines(
 ) -> Iterator[tuple[int, str]]:
     """Join the parts of each line; gives the number of cells it takes, and the line."""
     widths = [max(map(text_width, column)) for column in zip(*fields, strict=True)]
-    for arc, (passed, own), values in zip(arcs, margin, fields, strict=True):
+    for arc, (bars_before, arc_line), values in zip(arcs, margin, fields, strict=True):
         warning = _YELLOW if arc.is_unsure else ""
         styles = ("", _DIM, warning, _DIM, warning or _DIM)
-        cells = len(passed) + len(own)
-        line = passed + _paint(own, warning, colour)
+        cells = len(bars_before) + len(arc_line)
+        line = bars_before + _paint(arc_line, warning, colour)
         blanks = ""
         for value, style, width in zip(values, styles, widths, strict=True):
             used = text_width(value)
