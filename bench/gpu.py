@@ -29,14 +29,12 @@ from pathlib import Path
 import torch
 
 import headwise
-from headwise.learn.fit.checkpoint import EpochReport
-from headwise.learn.fit.loop import Device, StartReport
+from headwise.learn.compute import Compute, describe_device, find_device
+from headwise.learn.fit.reports import EpochReport, StartReport
 from headwise.learn.recipe import run
 from headwise.learn.scorer import (
     batches_by_length,
-    describe_device,
     load_network,
-    pick_device,
     put_batch,
 )
 from headwise.model.bundle import load_bundle
@@ -81,7 +79,7 @@ def train(given: argparse.Namespace, device: torch.device, folder: Path) -> dict
     started = time.perf_counter()
     times: list[float] = []
     n_words = 0
-    for report in run(recipe, folder, Device(device, given.precision), {}):
+    for report in run(recipe, folder, Compute(device, given.precision), {}):
         if isinstance(report, StartReport):
             n_words = report.n_words
             times.append(time.perf_counter())
@@ -192,7 +190,7 @@ def main() -> None:
     options.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE")
     options.add_argument("--json", type=Path)
     given = options.parse_args()
-    device = pick_device(given.device)
+    device = find_device(given.device)
     idle: dict[str, float] = {}
     measurements = Measurements(given.json)
     measurements.add(machine=describe_device(device), command=sys.argv[1:], idle=idle)

@@ -101,10 +101,10 @@ def train_once(make_once: MakeOnce) -> TrainOnce:
     def train(recipe: Recipe, folder: Path) -> None:
         import torch
 
-        from headwise.learn.fit.loop import Device
+        from headwise.learn.compute import Compute
         from headwise.learn.recipe import run
 
-        list(run(recipe, folder, Device(torch.device("cpu")), {"data": "tiny"}))
+        list(run(recipe, folder, Compute(torch.device("cpu")), {"data": "tiny"}))
 
     return lambda name, recipe: make_once(name, lambda folder: train(recipe, folder))
 

@@ -3,35 +3,24 @@
 import shutil
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
-import msgspec
 import pytest
 import torch
+from made_runs import CPU, changed, same_weights, trained
 
 import headwise
 from headwise.errors import ConfigError
 from headwise.evaluate.scores import score
-from headwise.learn.fit.loop import Device
-from headwise.learn.fit.phases import Run, plan_adam, plan_sgd
+from headwise.learn.compute import Compute
+from headwise.learn.fit.phases import plan_adam, plan_sgd
 from headwise.learn.recipe import run, start, train
 from headwise.settings.recipe import Recipe
 
-CPU = Device(torch.device("cpu"))
 
-
-def changed(recipe: Recipe, encoder: Path, **model: object) -> Recipe:
-    return msgspec.structs.replace(
-        recipe,
-        train=msgspec.structs.replace(recipe.train, adam_epochs=2),
-        model=msgspec.structs.replace(recipe.model, encoder=str(encoder), **model),
-    )
-
-
-def trained(recipe: Recipe, folder: Path) -> Run:
-    folder.mkdir(exist_ok=True)
-    state = start(recipe, folder, CPU)
-    list(train(state))
-    return state
+def short(recipe: Recipe, encoder: Path, **model: object) -> Recipe:
+    train = {"adam_epochs": 2, "batch_size": 8}
+    return changed(recipe, train=train, model={"encoder": str(encoder), **model})
 
 
 def test_training_learns_heads_labels_and_tags(encoder_run: Path, tiny_treebank: Path) -> None:
@@ -44,15 +33,13 @@ def test_training_learns_heads_labels_and_tags(encoder_run: Path, tiny_treebank:
 def test_interrupted_run_goes_on_without_the_folder(
     encoder_recipe: Recipe, some_encoder: Path, tmp_path: Path
 ) -> None:
-    recipe = changed(encoder_recipe, Path(shutil.copytree(some_encoder, tmp_path / "bert")))
+    recipe = short(encoder_recipe, Path(shutil.copytree(some_encoder, tmp_path / "bert")))
     whole = trained(recipe, tmp_path / "whole")
     (tmp_path / "broken").mkdir()
     list(islice(train(start(recipe, tmp_path / "broken", CPU)), 3))
     shutil.rmtree(tmp_path / "bert")
     resumed = trained(recipe, tmp_path / "broken")
-    for one, other in ((whole.network, resumed.network), (whole.kept, resumed.kept)):
-        others = other.state_dict()
-        assert all(torch.equal(t, others[name]) for name, t in one.state_dict().items())
+    assert same_weights(whole, resumed)
     with pytest.raises(ConfigError, match="No such file"):
         next(run(recipe, tmp_path / "new", CPU, {}))
 
@@ -63,7 +50,7 @@ def test_a_run_starts_with_the_weights_of_the_folder_and_changes_them(
     from transformers import AutoModel
 
     original = AutoModel.from_pretrained(some_encoder).state_dict()
-    state = start(changed(encoder_recipe, some_encoder), tmp_path, CPU)
+    state = start(short(encoder_recipe, some_encoder), tmp_path, CPU)
     for network in (state.network, state.kept):
         assert network.encoder is not None
         weights = network.encoder.model.state_dict()
@@ -78,11 +65,11 @@ def test_a_run_starts_with_the_weights_of_the_folder_and_changes_them(
 def test_the_encoder_has_a_rate_of_its_own(
     encoder_recipe: Recipe, some_encoder: Path, tmp_path: Path
 ) -> None:
-    state = start(changed(encoder_recipe, some_encoder), tmp_path, CPU)
+    state = start(short(encoder_recipe, some_encoder), tmp_path, CPU)
     assert state.network.encoder is not None
     own = {id(weight) for weight in state.network.encoder.parameters()}
     for plan in (plan_adam(state), plan_sgd(state)):
-        next(plan.steps(plan.optimiser, 1))
+        next(plan.train_epoch(1))
         others, slow = plan.optimiser.param_groups
         assert {id(weight) for weight in slow["params"]} == own
         assert own.isdisjoint({id(weight) for weight in others["params"]})
@@ -94,12 +81,11 @@ def test_the_encoder_has_a_rate_of_its_own(
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_a_transformer_alone_learns_too(
-    dtype: str, encoder_recipe: Recipe, some_encoder: Path, tmp_path: Path
+    dtype: Any, encoder_recipe: Recipe, some_encoder: Path, tmp_path: Path
 ) -> None:
-    recipe = changed(encoder_recipe, some_encoder, layers=0, pieces=0, tag_column="upos")
-    state = start(recipe, tmp_path, Device(torch.device("cpu"), dtype))  # type: ignore[arg-type]
+    recipe = short(encoder_recipe, some_encoder, layers=0, pieces=0, tag_column="upos")
+    state = trained(recipe, tmp_path, Compute(CPU.device, dtype))
     assert state.network.represent.size == state.network.inputs.size == 16 + 30 + 16
-    list(train(state))
     first, second = state.progress.history
     assert second.loss < first.loss
 
@@ -107,6 +93,6 @@ def test_a_transformer_alone_learns_too(
 def test_another_folder_is_another_recipe(
     encoder_recipe: Recipe, some_encoder: Path, tmp_path: Path
 ) -> None:
-    list(islice(run(changed(encoder_recipe, some_encoder), tmp_path, CPU, {}), 3))
+    list(islice(run(short(encoder_recipe, some_encoder), tmp_path, CPU, {}), 3))
     with pytest.raises(ConfigError, match="another recipe"):
-        next(run(changed(encoder_recipe, tmp_path / "other"), tmp_path, CPU, {}))
+        next(run(short(encoder_recipe, tmp_path / "other"), tmp_path, CPU, {}))

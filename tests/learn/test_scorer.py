@@ -5,11 +5,10 @@ import torch
 
 import headwise
 from headwise import ConfigError, Sentence
+from headwise.learn.compute import describe_device, find_device
 from headwise.learn.scorer import (
     PAIRS_PER_BATCH,
     batches_by_length,
-    describe_device,
-    pick_device,
 )
 
 
@@ -35,11 +34,11 @@ def test_batches_hold_every_sentence_once_under_the_budget() -> None:
 
 
 def test_devices_are_picked_or_refused() -> None:
-    assert pick_device("cpu") == torch.device("cpu")
-    assert pick_device("auto").type in ("cpu", "cuda")
+    assert find_device("cpu") == torch.device("cpu")
+    assert find_device("auto").type in ("cpu", "cuda")
     assert describe_device(torch.device("cpu")).startswith("cpu, PyTorch")
     with pytest.raises(ConfigError, match="device warp"):
-        pick_device("warp")
+        find_device("warp")
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")

@@ -18,11 +18,8 @@ from headwise.settings.recipe import Recipe, read_recipe
 from headwise.version import VERSION
 
 if TYPE_CHECKING:
-    from headwise.learn.fit.calibrate import CalibrationReport
     from headwise.learn.fit.distributed import Launch
-    from headwise.learn.fit.loop import StartReport, StepReport
-    from headwise.learn.recipe import Report
-    from headwise.learn.segment.train import SegmentReport
+    from headwise.learn.fit.reports import Report
 
 
 @click.command(
@@ -93,15 +90,14 @@ def follow_run(
 ) -> None:
     """Drive a run to its end and show its reports; of several processes the first one shows."""
     with _needs_torch():
+        from headwise.learn.compute import Compute, describe_device, find_device
         from headwise.learn.fit.distributed import ALONE
-        from headwise.learn.fit.loop import Device
         from headwise.learn.recipe import run
-        from headwise.learn.scorer import describe_device, pick_device
-    where = pick_device(launch.own_device(device) if launch else device)
-    group = launch.join(where) if launch else ALONE
+    found = find_device(launch.own_device(device) if launch else device)
+    group = launch.join(found) if launch else ALONE
     processes = f", {group.size} processes" if group.size > 1 else ""
-    provenance = _provenance(recipe) | {"machine": describe_device(where) + processes}
-    reports = run(recipe, folder, Device(where, precision, group), provenance)
+    provenance = _provenance(recipe) | {"machine": describe_device(found) + processes}
+    reports = run(recipe, folder, Compute(found, precision, group), provenance)
     if not group.leads:
         for _ in reports:
             pass
@@ -140,61 +136,20 @@ def _needs_torch() -> Iterator[None]:
 
 
 def _show(reports: "Iterable[Report]") -> None:
-    from headwise.learn.fit.calibrate import CalibrationReport
-    from headwise.learn.fit.loop import StartReport, StepReport
-    from headwise.learn.recipe import as_line
-    from headwise.learn.segment.train import SegmentReport
+    from headwise.learn.fit.reports import EpochReport, StepReport
 
     progress = ProgressLine()
     started = time.monotonic()
     for report in reports:
-        if isinstance(report, StartReport):
-            click.echo(_describe(report), err=True)
-        elif isinstance(report, StepReport):
-            progress.show(_state(report, time.monotonic() - started))
-        elif isinstance(report, SegmentReport):
-            click.echo(_segmenting(report), err=True)
-        elif isinstance(report, CalibrationReport):
-            click.echo(_calibrating(report), err=True)
-        else:
+        if isinstance(report, StepReport):
+            left = duration(report.seconds_left(time.monotonic() - started))
+            progress.show(f"{report.line()}  at most {left} left in this phase")
+            continue
+        if isinstance(report, EpochReport):
             progress.clear()
-            click.echo(as_line(report), err=True)
             started = time.monotonic()
+        click.echo(report.line(), err=True)
     progress.clear()
-
-
-def _describe(start: "StartReport") -> str:
-    left_out = f", {start.n_too_long:,} longer ones left out" if start.n_too_long else ""
-    taught = f"; taught by {start.n_teachers}" if start.n_teachers else ""
-    return (
-        f"{start.n_sentences:,} sentences, {start.n_words:,} words to learn from{left_out}; "
-        f"{start.n_dev_sentences:,} sentences of dev{taught}"
-    )
-
-
-def _segmenting(report: "SegmentReport") -> str:
-    dev = report.dev
-    return (
-        f"words in text {report.epoch}/{report.n_epochs}  loss {report.loss:.4f}  "
-        f"dev words {dev.words:.2f}  sentences {dev.sentences:.2f}"
-    )
-
-
-def _calibrating(report: "CalibrationReport") -> str:
-    return (
-        f"probabilities: scores divided by {report.temperature:.2f}; calibration error on dev "
-        f"{report.error:.2f} points, before {report.error_before:.2f}"
-    )
-
-
-def _state(step: "StepReport", seconds: float) -> str:
-    share = step.n_done / step.n_batches
-    whole = seconds / share
-    left = whole * (1 - share + step.n_epochs - step.epoch)
-    return (
-        f"{step.phase} {step.epoch}/{step.n_epochs}  {share:4.0%}  loss {step.loss:.4f}  "
-        f"at most {duration(left)} left in this phase"
-    )
 
 
 def _provenance(recipe: Recipe) -> dict[str, str]:

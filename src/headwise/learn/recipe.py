@@ -4,64 +4,63 @@
     sgd    from the best epoch, at most 10 more, likewise
     label  20 epochs of AdaGrad on gold heads; the best dev LAS on repaired trees stays
 
-`run` is a generator: whoever drives it sees every report and may stop at any time; the checkpoint
-in the run's folder goes on from the last epoch that was saved.
+`run` is a generator of reports: its caller may stop at any time, and the next call resumes from the
+last epoch that was saved.
 """
 
 import copy
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
 import msgspec
+import torch
 from torch import Tensor, nn
 
 from headwise.errors import HeadwiseError
 from headwise.files import make_folder, whole_file
-from headwise.learn.data.treebanks import load_data
-from headwise.learn.distil.teach import with_lessons
+from headwise.learn.compute import Compute, make_deterministic
+from headwise.learn.data.treebanks import Data, load_data
+from headwise.learn.distil.teachers import add_soft_targets
 from headwise.learn.export.encoder import export_encoder
 from headwise.learn.export.model import export_model
-from headwise.learn.fit.calibrate import CalibrationReport, calibrate, check_calibration
+from headwise.learn.fit.calibrate import calibrate, check_calibration
 from headwise.learn.fit.checkpoint import (
     Checkpoint,
-    EpochReport,
-    Phase,
     Progress,
     load_checkpoint,
     optimiser_tensors,
     require_same_run,
     restore_optimiser,
 )
-from headwise.learn.fit.loop import Device, StartReport, StepReport, make_deterministic
-from headwise.learn.fit.phases import PhasePlan, Run, plan_adam, plan_label, plan_sgd, score_others
-from headwise.learn.fit.pretrained import find_subwords, make_network, set_weights
-from headwise.learn.segment.train import SegmentReport, export_segmenter, train_segmenter
+from headwise.learn.fit.dev_scores import score_dev
+from headwise.learn.fit.phases import PhasePlan, Run, plan_adam, plan_label, plan_sgd
+from headwise.learn.fit.pretrained import find_subwords, set_weights
+from headwise.learn.fit.reports import EpochReport, Phase, Report, SegmentReport, StartReport
+from headwise.learn.segment.train import export_segmenter, train_segmenter
 from headwise.model.bundle import Description
 from headwise.network.kernels.launch import prepare
-from headwise.network.network import Network
+from headwise.network.network import Network, build_network
 from headwise.settings.recipe import Recipe
 from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS
 
-Report = StartReport | StepReport | EpochReport | SegmentReport | CalibrationReport
 MakePlan = Callable[[Run], PhasePlan]
 
 
 def run(
-    recipe: Recipe, folder: Path, device: Device, provenance: dict[str, str]
+    recipe: Recipe, folder: Path, compute: Compute, provenance: dict[str, str]
 ) -> Iterator[Report]:
-    """Train a parser in `folder`, going on where an earlier run of the same recipe stopped.
+    """Train a parser in `folder`, or resume an earlier run of the same recipe there.
 
-    Leaves the model in `folder/model`, and `recipe.json`, `metrics.json` and `log.txt` beside it.
-    Several processes (`device.group`) train the network together; the first does the rest alone.
+    The model is in `folder/model` at the end, `recipe.json`, `metrics.json` and `log.txt` beside
+    it. Several processes (`compute.group`) train the network together; the first does the rest.
     """
-    group = device.group
+    group = compute.group
     if group.leads:
         make_folder(folder)
     try:
-        state = start(recipe, folder, device)
+        state = start(recipe, folder, compute)
     except HeadwiseError:
         if group.leads and not any(folder.iterdir()):
             folder.rmdir()
@@ -81,28 +80,28 @@ def run(
     group.leave()
     if not group.leads:
         return
-    others = yield from _train_segmenter(state)
-    scores = _scores(state.progress) | state.progress.segment | score_others(state)
+    other_files = yield from _train_segmenter(state)
+    scores = _best_scores(state.progress) | state.progress.segment | _score_other_treebanks(state)
     scores |= yield from calibrate(state)
-    others |= export_encoder(state.kept.cpu(), state.data.vocab)
+    other_files |= export_encoder(state.kept.cpu(), state.data.vocab)
     description = Description(recipe.model, recipe.decode, provenance, scores)
-    export_model(state.kept, state.data.vocab, description, folder / "model", others)
+    export_model(state.kept, state.data.vocab, description, folder / "model", other_files)
     state.progress = msgspec.structs.replace(state.progress, finished=True)
     _save(state, {})
 
 
 def _train_segmenter(state: Run) -> Generator[SegmentReport, None, dict[str, bytes]]:
-    """Learn to find words in raw text, where the recipe asks for it; give the model's files.
+    """Train a segmenter of raw text on the main treebank, if the recipe asks for one.
 
-    It takes minutes, so it begins anew after an interruption; a finished one lies in the folder. Of
-    several treebanks it learns the main one's ways.
+    Returns its files, for the model. Training takes minutes, so after an interruption it starts
+    again; a finished segmenter is kept in the folder.
     """
     recipe = state.recipe
     if recipe.segment is None:
         return {}
     paths = {name: state.folder / name for name in (SEGMENTER_GRAPH, SEGMENTER_SETTINGS)}
     if not (state.progress.segment and all(path.exists() for path in paths.values())):
-        data, seed, device = state.data, recipe.train.seed, state.device.where
+        data, seed, device = state.data, recipe.train.seed, state.compute.device
         for report in train_segmenter(data.main_train, data.main_dev, recipe.segment, seed, device):
             yield report
         for name, data_bytes in export_segmenter(report.best).items():
@@ -116,7 +115,7 @@ def _train_segmenter(state: Run) -> Generator[SegmentReport, None, dict[str, byt
 
 
 def train(state: Run) -> Iterator[Report]:
-    """Run the phases that are left; the network has the best weights at the end."""
+    """Run the remaining phases; the network has the best weights at the end."""
     phases: list[tuple[Phase, MakePlan]] = [
         ("adam", plan_adam),
         ("sgd", plan_sgd),
@@ -128,8 +127,17 @@ def train(state: Run) -> Iterator[Report]:
             yield from _run_phase(state, name, make_plan)
 
 
-def _scores(progress: Progress) -> dict[str, float]:
-    """Tell what dev said of the network that was kept."""
+def _score_other_treebanks(state: Run) -> dict[str, float]:
+    """Score further dev treebanks, each by itself: `dev_las NAME`."""
+    scores: dict[str, float] = {}
+    for name, dev in state.data.others.items():
+        found = score_dev(state.scorer(), dev, state.recipe.decode)
+        scores |= {f"dev_uas {name}": found.uas, f"dev_las {name}": found.las or 0.0}
+    return scores
+
+
+def _best_scores(progress: Progress) -> dict[str, float]:
+    """Give the dev scores of the network that was kept."""
     best = [report for report in progress.history if report.is_best] or progress.history
     tags = next((report.dev_tags for report in reversed(best) if report.dev_tags), {})
     las = best[-1].dev_las
@@ -139,48 +147,57 @@ def _scores(progress: Progress) -> dict[str, float]:
     return scores | {f"dev_{column}": score for column, score in tags.items()}
 
 
-def start(recipe: Recipe, folder: Path, device: Device) -> Run:
+def start(recipe: Recipe, folder: Path, compute: Compute) -> Run:
     """Load the data and build the network, from the checkpoint in `folder` if there is one."""
     check_calibration(recipe)
-    make_deterministic(device.where)
-    subwords = find_subwords(folder, recipe.model.encoder, keep=device.group.leads)
-    with ThreadPoolExecutor(1) as aside:
-        aside.submit(prepare, device.where)
+    device, group = compute.device, compute.group
+    make_deterministic(device)
+    subwords = find_subwords(folder, recipe.model.encoder, keep=group.leads)
+    with ThreadPoolExecutor(1) as background:
+        background.submit(prepare, device)
         data = load_data(recipe.data, recipe.model, recipe.train, subwords)
-    data, lessons = with_lessons(recipe, data, folder, device.where)
-    fingerprint = data.fingerprint() + (lessons.key if lessons else "")
-    network = make_network(recipe, data, device.where)
+    data, soft_targets = add_soft_targets(recipe, data, folder, device)
+    fingerprint = data.fingerprint() + (soft_targets.key if soft_targets else "")
+    network = _build_network(recipe, data, device)
     encoded = msgspec.json.encode(recipe)
     checkpoint = load_checkpoint(folder)
-    _require_same_start(device, encoded, fingerprint, checkpoint)
+    progress = msgspec.json.encode(checkpoint.progress) if checkpoint else b""
+    # Processes on several machines may have been given different files.
+    group.require_same(recipe=encoded, treebank=fingerprint.encode(), checkpoint=progress)
     if checkpoint is None:
         if network.encoder is not None:
             set_weights(network.encoder, Path(recipe.model.encoder))
-        if device.group.leads:
+        if group.leads:
             with whole_file(folder / "recipe.json") as stream:
                 stream.write(msgspec.json.format(encoded, indent=2) + b"\n")
-        progress = Progress(recipe=encoded, data=fingerprint)
-        kept = _average_of(network, recipe)
-        return Run(recipe, data, device, folder, network, kept, _copy(network), progress, lessons)
-    require_same_run(folder, checkpoint.progress, recipe, fingerprint)
-    network.load_state_dict(checkpoint.weights)
+        checkpoint = Checkpoint(
+            Progress(recipe=encoded, data=fingerprint), network.state_dict(), {}, _copy(network), {}
+        )
+    else:
+        require_same_run(folder, checkpoint.progress, recipe, fingerprint)
+        network.load_state_dict(checkpoint.weights)
     kept = _average_of(network, recipe)
     if checkpoint.kept:
         kept.load_state_dict(checkpoint.kept)
     best = dict(checkpoint.best)
-    return Run(recipe, data, device, folder, network, kept, best, checkpoint.progress, lessons)
+    return Run(
+        recipe, data, compute, folder, network, kept, best, checkpoint.progress, soft_targets
+    )
 
 
-def _require_same_start(
-    device: Device, recipe: bytes, fingerprint: str, checkpoint: Checkpoint | None
-) -> None:
-    """Refuse processes that would train different things: on other machines, say."""
-    progress = msgspec.json.encode(checkpoint.progress) if checkpoint else b""
-    device.group.require_same(recipe=recipe, treebank=fingerprint.encode(), checkpoint=progress)
+def _build_network(recipe: Recipe, data: Data, device: torch.device) -> Network:
+    vectors = None if data.vectors is None else torch.from_numpy(data.vectors)
+    word_vectors = None
+    if data.word_vectors is not None:
+        table, found = data.word_vectors
+        word_vectors = torch.from_numpy(table), torch.from_numpy(found)
+    return build_network(
+        recipe.model, data.vocab, recipe.train, recipe.label, device, vectors, word_vectors
+    )
 
 
 def _average_of(network: Network, recipe: Recipe) -> Network:
-    """Make the network that is scored and kept: a copy where weights are averaged."""
+    """Make the network that is scored and kept: a copy if the recipe averages weights."""
     if not recipe.train.average:
         return network
     copied = copy.deepcopy(network)
@@ -192,7 +209,7 @@ def _average_of(network: Network, recipe: Recipe) -> Network:
 
 def _run_phase(state: Run, name: Phase, make_plan: MakePlan) -> Iterator[Report]:
     if state.progress.phase != name:
-        _enter(state, name)
+        _enter_phase(state, name)
     if name == "label":
         state.kept = state.network  # only heads are averaged
     plan = make_plan(state)
@@ -200,7 +217,7 @@ def _run_phase(state: Run, name: Phase, make_plan: MakePlan) -> Iterator[Report]
         checkpoint = load_checkpoint(state.folder)
         assert checkpoint is not None
         restore_optimiser(plan.optimiser, checkpoint.optimiser)
-    if plan.starts_scored and not state.progress.epoch:
+    if plan.scores_start and not state.progress.epoch:
         las = plan.score().las
         assert las is not None
         state.best = _copy(state.kept)
@@ -209,15 +226,15 @@ def _run_phase(state: Run, name: Phase, make_plan: MakePlan) -> Iterator[Report]
         started = monotonic()
         epoch = state.progress.epoch + 1
         loss = 0.0
-        for step in plan.steps(plan.optimiser, epoch):
+        for step in plan.train_epoch(epoch):
             loss = step.loss
-            yield replace(step, n_epochs=plan.n_epochs)
+            yield step
         yield _finish_epoch(state, plan, loss, started)
     state.network.load_state_dict(state.best)
     state.kept.load_state_dict(state.best)
 
 
-def _enter(state: Run, name: Phase) -> None:
+def _enter_phase(state: Run, name: Phase) -> None:
     """Begin a phase: SGD goes on from the best score of Adam, labels have a score of their own."""
     best_score = state.progress.best_score if name == "sgd" else -1.0
     state.progress = msgspec.structs.replace(
@@ -250,8 +267,8 @@ def _finish_epoch(state: Run, plan: PhasePlan, loss: float, started: float) -> E
         n_worse=0 if is_best else progress.n_worse + 1,
         history=[*progress.history, report],
     )
-    if state.device.group.leads:
-        if state.saving.is_due():
+    if state.compute.group.leads:
+        if state.checkpoints.is_due():
             _save(state, optimiser_tensors(plan.optimiser))
         _write_log(state)
     return report
@@ -260,9 +277,8 @@ def _finish_epoch(state: Run, plan: PhasePlan, loss: float, started: float) -> E
 def _save(state: Run, optimiser: dict[str, Tensor]) -> None:
     weights = state.network.state_dict()
     kept = {} if state.kept is state.network else state.kept.state_dict()
-    state.saving.save(
-        state.folder, Checkpoint(state.progress, weights, kept, state.best, optimiser)
-    )
+    checkpoint = Checkpoint(state.progress, weights, kept, state.best, optimiser)
+    state.checkpoints.save(state.folder, checkpoint)
 
 
 def _write_log(state: Run) -> None:
@@ -270,18 +286,7 @@ def _write_log(state: Run) -> None:
     with whole_file(state.folder / "metrics.json") as stream:
         stream.write(msgspec.json.format(msgspec.json.encode(history), indent=1) + b"\n")
     with whole_file(state.folder / "log.txt") as stream:
-        stream.write("".join(f"{as_line(report)}\n" for report in history).encode())
-
-
-def as_line(report: EpochReport) -> str:
-    """Write what an epoch gave on one line."""
-    las = "" if report.dev_las is None else f"  LAS {report.dev_las:.2f}"
-    tags = "".join(f"  {name.upper()} {score:.2f}" for name, score in report.dev_tags.items())
-    best = "  best" if report.is_best else ""
-    return (
-        f"{report.phase:5} {report.epoch:2}  loss {report.loss:.4f}  dev UAS {report.dev_uas:.2f}"
-        f"{las}{tags}  trees {report.tree_rate:.1f}%  {report.seconds:.1f} s{best}"
-    )
+        stream.write("".join(f"{report.line()}\n" for report in history).encode())
 
 
 def _copy(network: Network) -> dict[str, Tensor]:

@@ -5,7 +5,6 @@ bounded and little is padding. Results come back in the order asked.
 """
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
@@ -15,8 +14,9 @@ import torch
 from torch import Tensor
 
 from headwise.arrays import FloatArray, IntArray
-from headwise.errors import ConfigError, ModelError
+from headwise.errors import ModelError
 from headwise.grouping import batches
+from headwise.learn.compute import find_device
 from headwise.model.bundle import WEIGHTS, Bundle
 from headwise.network.encoder import WindowIds, join
 from headwise.network.inputs import to_device
@@ -27,9 +27,10 @@ from headwise.treebank.sentence import Sentence
 from headwise.vocabulary.encode import Encoded, WordIds, encode, stack_ids
 from headwise.vocabulary.vocab import Vocab
 
-DEVICE = re.compile(r"(cpu|cuda|mps|xpu)(:\d+)?")
 PAIRS_PER_BATCH = 400_000
 """Word pairs in a batch, padding included; a longer sentence is a batch of its own."""
+TorchBatch = tuple[WordIds[Tensor], Tensor, WindowIds | None]
+"""What the network reads of a batch: ids, lengths [B], and windows for the transformer, if any."""
 
 
 class TorchScorer:
@@ -105,10 +106,8 @@ class TorchScorer:
             selections[i] = Selection(rows[k, :n, :n], features, told, scores)
 
 
-def put_batch(
-    sentences: Sequence[Encoded], device: torch.device
-) -> tuple[WordIds[Tensor], Tensor, WindowIds | None]:
-    """Put sentences side by side on the device: ids, lengths [B], windows of the transformer."""
+def put_batch(sentences: Sequence[Encoded], device: torch.device) -> TorchBatch:
+    """Put sentences side by side on the device."""
     lengths = [len(sentence) for sentence in sentences]
     ids = stack_ids([sentence.ids for sentence in sentences]).map(partial(to_device, device=device))
     windows = [sentence.windows for sentence in sentences if sentence.windows is not None]
@@ -116,30 +115,11 @@ def put_batch(
     return ids, torch.tensor(lengths, device=device), joined
 
 
-def batches_by_length(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Cut sentence numbers into batches of similar length under a budget of pairs."""
-    return batches(lengths, lambda n, longest: n * longest**2, PAIRS_PER_BATCH, max_growth=math.inf)
-
-
-def pick_device(name: str) -> torch.device:
-    """Turn `auto`, `cpu`, `cuda` or `cuda:1` into a device that is there."""
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    if not DEVICE.fullmatch(name):
-        raise ConfigError(f"device {name}: no such device", "auto, cpu, cuda or cuda:N")
-    try:
-        device = torch.device(name)
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).splitlines()[0]
-        raise ConfigError(f"device {name}: {reason}", "--device cpu works anywhere") from error
-    return device
-
-
-def describe_device(device: torch.device) -> str:
-    """Name the device and the release of PyTorch, for a model's provenance."""
-    name = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
-    return f"{name}, PyTorch {torch.__version__}"
+def batches_by_length(
+    lengths: Sequence[int], max_pairs: int = PAIRS_PER_BATCH
+) -> Iterator[list[int]]:
+    """Cut sentence numbers into batches of similar length under a budget of word pairs."""
+    return batches(lengths, lambda n, longest: n * longest**2, max_pairs, max_growth=math.inf)
 
 
 def load_network(bundle: Bundle, device: torch.device) -> Network:
@@ -156,5 +136,5 @@ def load_network(bundle: Bundle, device: torch.device) -> Network:
 
 def load_torch_scorer(bundle: Bundle, device: str) -> TorchScorer:
     """Load the network of a model folder onto a device of PyTorch's."""
-    chosen = pick_device(device)
+    chosen = find_device(device)
     return TorchScorer(load_network(bundle, chosen), bundle.vocab, chosen, tells_tag_scores=True)

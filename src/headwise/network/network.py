@@ -44,13 +44,19 @@ class Network(nn.Module):
 
         Returns log P_head [B, N+1, N+1], the states a [B, N+1, 2d] and the inputs x [B, N+1, s+q].
         """
-        in_context = None if self.encoder is None else self.encoder(windows)
-        inputs = self.inputs(ids, in_context)
-        states = self.represent(inputs, lengths)
+        states, inputs = self.represent_words(ids, lengths, windows)
         heads, dependents = self.select.project(states)
         rows = torch.arange(ids.words.shape[1], device=ids.words.device)
         scores = self.select.score(dependents, heads, rows)
         return head_log_probs(scores, lengths), states, inputs
+
+    def represent_words(
+        self, ids: WordIds[Tensor], lengths: Tensor | None, windows: WindowIds | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Give the states a [B, N+1, 2d] and the inputs x [B, N+1, s+q] alone, Eq. 1-4."""
+        in_context = None if self.encoder is None else self.encoder(windows)
+        inputs = self.inputs(ids, in_context)
+        return self.represent(inputs, lengths), inputs
 
     def set_dropout(self, train: TrainConfig, label: LabelConfig) -> None:
         """Set the shares that are dropped in training; none is at parse time."""
@@ -73,6 +79,31 @@ class Network(nn.Module):
             if parameter.requires_grad
             and (part == "all" or name.startswith("label.") == (part == "labels"))
         ]
+
+
+def build_network(
+    config: ModelConfig,
+    vocab: Vocab,
+    train: TrainConfig,
+    label: LabelConfig,
+    device: torch.device,
+    vectors: Tensor | None = None,
+    word_vectors: tuple[Tensor, Tensor] | None = None,
+) -> Network:
+    """Build a network that is ready to train.
+
+    `vectors` [ids, size] are an input of their own. `word_vectors` go into W_e: a table, and which
+    of its rows are filled. Both are pre-trained and stay as they are.
+    """
+    network = Network(config, vocab)
+    initialise(network, train.init, train.seed)
+    network.set_dropout(train, label)
+    network.to(device)
+    if vectors is not None:
+        set_vectors(network, vectors)
+    if word_vectors is not None:
+        freeze_vectors(network, *word_vectors)
+    return network
 
 
 def initialise(network: Network, scale: float, seed: int) -> None:

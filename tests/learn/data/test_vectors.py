@@ -92,12 +92,25 @@ def test_wrong_size_names_the_setting(tmp_path: Path) -> None:
         read_vectors(tmp_path / "v.txt", WORDS, 300)
 
 
+@pytest.mark.parametrize("header", ["", "2 4\n"])
+def test_longer_vectors_than_expected_are_not_words_with_spaces(
+    header: str, tmp_path: Path
+) -> None:
+    (tmp_path / "v.txt").write_text(header + "kids 1 2 3 4\nlove 5 6 7 8\n")
+    with pytest.raises(
+        ConfigError, match=r"of 4 numbers where model.vector_size is 2\nhint: --set"
+    ):
+        read_first_vectors(tmp_path / "v.txt", 9, 2, set())
+    with pytest.raises(ConfigError, match=r"of 4 numbers where model.word_size is 2"):
+        read_vectors(tmp_path / "v.txt", WORDS, 2)
+
+
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        ("v.txt", b"kids 1 2\nlove x y\n", ":2: no word vector"),
-        ("v.txt", b"kids\n", ":1: no word vector"),
-        ("v.txt", b"kids 1 nan\n", "no word vector"),
+        ("v.txt", b"kids 1 2\nlove x y\n", ":2: not a word vector"),
+        ("v.txt", b"kids\n", ":1: not a word vector"),
+        ("v.txt", b"kids 1 nan\n", "not a word vector"),
         ("v.txt", b"other 1 2\n", "none of its words"),
         ("v.bin", b"2 2\nkids " + struct.pack("2f", 1, 2), "ends after 1 of 2"),
         ("v.bin", b"1 2\n" + b"k" * (2**20 + 2), "a word without end"),

@@ -1,4 +1,4 @@
-"""What teachers say is gathered for any batch, and weighed against the gold."""
+"""Soft targets are gathered for any batch, and mixed with the gold."""
 
 import pytest
 import torch
@@ -6,19 +6,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn import functional
 
-from headwise.learn.distil.soft_targets import NO_LESSON, Lesson, Lessons, cross_entropy
+from headwise.learn.distil.soft_targets import NO_TARGETS, BatchTargets, SoftTargets, cross_entropy
 
 LENGTHS = st.lists(st.integers(2, 6), min_size=1, max_size=6)
 
 
-def made(lengths: list[int]) -> tuple[Lessons, list[torch.Tensor], torch.Tensor]:
+def made(lengths: list[int]) -> tuple[SoftTargets, list[torch.Tensor], torch.Tensor]:
     """Distributions that are all different, flat as they are kept and sentence by sentence."""
     torch.manual_seed(3)
     heads = [torch.rand(n - 1, n).half() for n in lengths]
     labels = torch.rand(sum(lengths) - len(lengths), 4).half()
     slots = torch.tensor(lengths)
     words, pairs = slots - 1, (slots - 1) * slots
-    lessons = Lessons(
+    targets = SoftTargets(
         torch.cat([part.flatten() for part in heads]),
         labels,
         (labels[:, :2], None),
@@ -29,31 +29,31 @@ def made(lengths: list[int]) -> tuple[Lessons, list[torch.Tensor], torch.Tensor]
         temperature=1.0,
         key="k",
     )
-    return lessons, heads, labels
+    return targets, heads, labels
 
 
 @settings(derandomize=True, database=None, deadline=None)
 @given(LENGTHS, st.data())
 def test_a_batch_gathers_its_own(lengths: list[int], data: st.DataObject) -> None:
-    lessons, heads, labels = made(lengths)
+    targets, heads, labels = made(lengths)
     numbers = st.integers(0, len(lengths) - 1)
     chosen = data.draw(st.lists(numbers, min_size=1, max_size=4))
     longest = max(lengths[i] for i in chosen) + data.draw(st.integers(0, 3))
-    lesson = lessons.of(torch.tensor(chosen), longest)
-    assert lesson.heads is not None
-    assert lesson.labels is not None
-    assert lesson.tag(1) is None
-    assert lesson.heads.shape == (len(chosen), longest, longest)
+    batch = targets.batch(torch.tensor(chosen), longest)
+    assert batch.heads is not None
+    assert batch.labels is not None
+    assert batch.tag(1) is None
+    assert batch.heads.shape == (len(chosen), longest, longest)
     for k, i in enumerate(chosen):
         n = lengths[i]
         first = sum(lengths[:i]) - i
         expected = torch.zeros(longest, longest)
         expected[1:n, :n] = heads[i].float()
-        assert torch.equal(lesson.heads[k], expected)
+        assert torch.equal(batch.heads[k], expected)
         named = torch.zeros(longest, 4)
         named[1:n] = labels[first : first + n - 1].float()
-        assert torch.equal(lesson.labels[k], named)
-        tags = lesson.tag(0)
+        assert torch.equal(batch.labels[k], named)
+        tags = batch.tag(0)
         assert tags is not None
         assert torch.equal(tags[k], named[:, :2])
 
@@ -61,13 +61,13 @@ def test_a_batch_gathers_its_own(lengths: list[int], data: st.DataObject) -> Non
 def test_the_loss_is_weighed() -> None:
     log_probs = functional.log_softmax(torch.randn(2, 3, 5), dim=-1)
     targets = torch.softmax(torch.randn(2, 3, 5), dim=-1)
-    lesson = Lesson(weight=0.25)
+    batch = BatchTargets(weight=0.25)
     gold = torch.tensor(7.0)
     expected = 0.75 * 7 - 0.25 * (targets * log_probs).sum() / 2
-    torch.testing.assert_close(lesson.mix(gold, log_probs, targets), expected)
-    assert lesson.mix(gold, log_probs, None) is gold
-    assert NO_LESSON.mix(gold, log_probs, NO_LESSON.heads) is gold
-    assert NO_LESSON.tag(3) is None
+    torch.testing.assert_close(batch.mix(gold, log_probs, targets), expected)
+    assert batch.mix(gold, log_probs, None) is gold
+    assert NO_TARGETS.mix(gold, log_probs, NO_TARGETS.heads) is gold
+    assert NO_TARGETS.tag(3) is None
 
 
 def test_a_sure_teacher_is_gold() -> None:
@@ -79,7 +79,7 @@ def test_a_sure_teacher_is_gold() -> None:
 
 
 @pytest.mark.parametrize("temperature", [1.0, 2.0])
-def test_padding_and_words_that_are_not_taught_have_no_gradient(temperature: float) -> None:
+def test_padding_and_words_that_are_without_targets_have_no_gradient(temperature: float) -> None:
     scores = torch.randn(3, 4, requires_grad=True)
     is_padding = torch.tensor([False, False, False, True])
     log_probs = functional.log_softmax(scores.masked_fill(is_padding, -torch.inf), dim=-1)

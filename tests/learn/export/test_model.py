@@ -9,7 +9,7 @@ import onnxruntime as ort
 import pytest
 import torch
 
-from headwise.learn.export.label import export_label, export_label_in_int8
+from headwise.learn.export.batches import export_label, export_label_in_int8
 from headwise.model.bundle import load_bundle
 from headwise.network.label import Labeller
 

@@ -16,7 +16,7 @@ import torch
 
 import headwise.learn.recipe
 from headwise.cli.main import main
-from headwise.learn.fit.checkpoint import FILE, Saving
+from headwise.learn.fit.checkpoint import CHECKPOINT, CheckpointWriter
 
 WATCHED = os.environ["WATCHED"]
 RANK = os.environ.get("RANK", "0")
@@ -37,7 +37,7 @@ def watch(event: str, arguments: tuple[object, ...]) -> None:
     if is_reading or not (str(path) == WATCHED or str(path).startswith(f"{WATCHED}{os.sep}")):
         return
     assert RANK == "0", f"process {RANK} writes {path}"
-    if event == "os.rename" and str(path).endswith(FILE):
+    if event == "os.rename" and str(path).endswith(CHECKPOINT):
         seen["checkpoints"] += 1
         if seen["checkpoints"] == int(os.environ.get("KILL_AT", "0")):
             for rank in os.environ["KILLED"].split(","):
@@ -46,7 +46,7 @@ def watch(event: str, arguments: tuple[object, ...]) -> None:
 
 pid_file(RANK).write_text(str(os.getpid()))
 sys.addaudithook(watch)
-Saving.is_due = lambda _: True  # type: ignore[method-assign]
+CheckpointWriter.is_due = lambda _: True  # type: ignore[method-assign]
 if "DOUBLE" in os.environ:
     torch.set_default_dtype(torch.float64)
     torch.Tensor.float = torch.Tensor.double  # type: ignore[method-assign]

@@ -1,98 +1,72 @@
-"""`train.calibrate` makes probabilities fit dev, in what is exported too, and leaves the trees."""
+"""`train.calibrate` makes probabilities fit dev and leaves the trees."""
 
-from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import pytest
 import torch
+from made_runs import CPU, changed
 
-import headwise
 from headwise.errors import ConfigError
 from headwise.evaluate.confidence import HeadScores
-from headwise.learn.fit.calibrate import CalibrationReport
-from headwise.learn.fit.loop import Device
-from headwise.learn.recipe import Report, run
-from headwise.model.bundle import load_bundle
+from headwise.learn.fit.dev_scores import best_heads
+from headwise.learn.fit.reports import CalibrationReport
+from headwise.learn.recipe import run
+from headwise.learn.scorer import TorchScorer
+from headwise.model.bundle import Description
+from headwise.network.network import Network
 from headwise.network.pei import PeiSelector
 from headwise.network.select import AdditiveSelector
-from headwise.settings.decoding import DecodeConfig
-from headwise.settings.model import ModelConfig
 from headwise.settings.recipe import Recipe
-from headwise.settings.training import LabelConfig
+from headwise.treebank.conllu import read_sentences
 from headwise.vocabulary.encode import heads_array
+from headwise.vocabulary.vocab import Vocab
 
 
-def reports_of(recipe: Recipe, folder: Path, calibrate: bool, average: float) -> Iterator[Report]:
-    train = msgspec.structs.replace(
-        recipe.train,
-        adam_epochs=6,
-        sgd_epochs=0,
-        calibrate=calibrate,
-        dropout=0.0,
-        average=average,
-    )
-    recipe = msgspec.structs.replace(recipe, train=train, label=LabelConfig(joint=True, epochs=0))
-    return run(recipe, folder, Device(torch.device("cpu")), {})
-
-
-def trained(
-    recipe: Recipe, folder: Path, calibrate: bool, average: float = 0.0
-) -> list[CalibrationReport]:
-    reports = reports_of(recipe, folder, calibrate, average)
-    return [report for report in reports if isinstance(report, CalibrationReport)]
-
-
-@pytest.mark.parametrize(("representation", "average"), [("bilstm", 0.9), ("pei", 0.0)])
-def test_scores_are_divided_by_what_dev_asks_for(
-    representation: str, average: float, tiny_recipe: Recipe, tmp_path: Path
+def test_scores_are_divided_once_by_what_fits_dev(
+    tiny_recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = ModelConfig(
-        representation=representation,  # type: ignore[arg-type]
-        word_size=16,
-        tag_size=8,
-        hidden_size=16,
-        label_size=16,
-        min_count=1,
+    """A run that is killed right after it has calibrated does so once more, with the same result.
+
+    What it exports is calibrated once, and its trees are those of a run without calibration.
+    """
+    exported: list[tuple[Network, Vocab, Description]] = []
+    monkeypatch.setattr(
+        "headwise.learn.recipe.export_model", lambda *given: exported.append(given[:3])
     )
-    recipe = msgspec.structs.replace(tiny_recipe, model=model)
-    assert trained(recipe, tmp_path / "plain", False, average) == []
-    (report,) = trained(recipe, tmp_path / "other", True, average)
-    plain, other = (
-        headwise.load(tmp_path / name / "model", precision="float32") for name in ("plain", "other")
-    )
-    gold = list(headwise.read_sentences(str(tiny_recipe.data.dev)))
-    told = [parser.parse_with_distributions(gold) for parser in (plain, other)]
-    for (before, _), (after, _) in zip(*told, strict=True):
-        assert before.heads == after.heads
-        assert before.labels == after.labels
+    train = {"adam_epochs": 3, "sgd_epochs": 0, "dropout": 0.0, "average": 0.9}
+    label = {"joint": True, "epochs": 0}
+    plain = changed(tiny_recipe, train=train, label=label)
+    calibrated = changed(plain, train={"calibrate": True})
+    list(run(plain, tmp_path / "plain", CPU, {}))
+    killed = run(calibrated, tmp_path / "other", CPU, {})
+    before = list(takewhile(lambda report: not isinstance(report, CalibrationReport), killed))
+    assert before
+    del killed
+    *_, report = run(calibrated, tmp_path / "other", CPU, {})
+    assert isinstance(report, CalibrationReport)
+
+    gold = list(read_sentences(str(tiny_recipe.data.dev)))
     heads = [heads_array(sentence) for sentence in gold]
-    scores = [HeadScores([matrix for _, matrix in one], heads) for one in told]
+    selections = [TorchScorer(net, vocab, CPU.device).select(gold) for net, vocab, _ in exported]
+    trees = [best_heads(of_run, tiny_recipe.decode) for of_run in selections]
+    assert all(np.array_equal(one, other) for one, other in zip(*trees, strict=True))
+    scores = [HeadScores([one.head_log_probs for one in of_run], heads) for of_run in selections]
     assert report.temperature == pytest.approx(scores[0].temperature(), rel=1e-3)
     assert scores[1].temperature() == pytest.approx(1, rel=1e-3)
+    assert report.error_before == pytest.approx(scores[0].error(), abs=0.05)
     assert report.error == pytest.approx(scores[1].error(), abs=0.05)
-    kept = load_bundle(tmp_path / "other/model").manifest.scores
-    assert kept["temperature"] == report.temperature
-    assert kept["dev_calibration_error"] == report.error
-
-
-def test_a_run_that_is_killed_there_calibrates_once(tiny_recipe: Recipe, tmp_path: Path) -> None:
-    model = ModelConfig(word_size=16, tag_size=8, hidden_size=16, label_size=16, min_count=1)
-    recipe = msgspec.structs.replace(tiny_recipe, model=model)
-    for report in reports_of(recipe, tmp_path, True, 0.9):
-        if isinstance(report, CalibrationReport):
-            break
-    (again,) = trained(recipe, tmp_path, True, 0.9)
-    assert again == report
-    assert load_bundle(tmp_path / "model").manifest.scores["temperature"] == again.temperature
+    manifest_scores = exported[1][2].scores
+    assert manifest_scores["temperature"] == report.temperature
+    assert manifest_scores["dev_calibration_error"] == report.error
+    assert "temperature" not in exported[0][2].scores
 
 
 def test_sums_of_probabilities_are_not_calibrated(tiny_recipe: Recipe, tmp_path: Path) -> None:
-    decode = DecodeConfig(weights="probability")
-    recipe = msgspec.structs.replace(tiny_recipe, decode=decode)
+    recipe = changed(tiny_recipe, decode={"weights": "probability"}, train={"calibrate": True})
     with pytest.raises(ConfigError, match="would change trees"):
-        trained(recipe, tmp_path / "run", True)
+        next(run(recipe, tmp_path / "run", CPU, {}))
     assert not (tmp_path / "run").exists()
 
 

@@ -18,7 +18,7 @@ import headwise
 from headwise.errors import ConfigError
 from headwise.learn.data.on_device import Treebank, put_on_device
 from headwise.learn.data.treebanks import load_data
-from headwise.learn.fit.checkpoint import FILE, load_checkpoint
+from headwise.learn.fit.checkpoint import CHECKPOINT, load_checkpoint
 from headwise.learn.fit.distributed import ALONE, Gradients, Group, meet
 from headwise.learn.fit.loop import seed_epoch, train_heads
 from headwise.settings.recipe import Recipe
@@ -98,7 +98,7 @@ def start_without_launcher(
 
 def distance(first: Path, second: Path) -> float:
     """Give the largest difference of a weight between two runs, averages and best ones included."""
-    one, other = (safetensors.torch.load_file(folder / FILE) for folder in (first, second))
+    one, other = (safetensors.torch.load_file(folder / CHECKPOINT) for folder in (first, second))
     assert one.keys() == other.keys()
     return max((one[name].double() - other[name].double()).abs().max().item() for name in one)
 
@@ -228,7 +228,7 @@ def test_processes_share_the_batches_of_one(
 ) -> None:
     def calls(group: Group) -> list[tuple[list[int], int, float, float]]:
         steps = Steps()
-        list(train_heads(steps, treebank, tiny_recipe.train, ("adam", 3), float, group))  # type: ignore[arg-type]
+        list(train_heads(steps, treebank, tiny_recipe.train, "adam", 3, 9, float, group))  # type: ignore[arg-type]
         return steps.calls
 
     whole = calls(ALONE)

@@ -1,28 +1,24 @@
-"""The learning rate of every step, and what dev says of a network."""
+"""The learning rate of every step, and how dev scores a network."""
 
 from pathlib import Path
 
-import msgspec
 import pytest
 import torch
+from made_runs import CPU, changed
 
 from headwise.learn.fit import step
-from headwise.learn.fit.loop import Device
-from headwise.learn.fit.phases import Run, plan_adam, plan_sgd, score_on, score_others
+from headwise.learn.fit.phases import Run, plan_adam, plan_sgd
 from headwise.learn.recipe import start
 from headwise.settings.recipe import Recipe
 
-CPU = Device(torch.device("cpu"))
 
-
-def state_of(recipe: Recipe, folder: Path, **changes: object) -> Run:
-    train = msgspec.structs.replace(recipe.train, batch_size=8, **changes)
-    return start(msgspec.structs.replace(recipe, train=train), folder, CPU)
+def state_of(recipe: Recipe, folder: Path, **train: object) -> Run:
+    return start(changed(recipe, train={"batch_size": 8, **train}), folder, CPU)
 
 
 @pytest.fixture
 def rates(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The rates that steps were taken at, as they are taken."""
+    """The learning rate of each step so far."""
     seen: list[float] = []
     set_rate = step.set_rate
 
@@ -39,7 +35,7 @@ def test_cosine_rises_for_one_epoch_and_falls_to_zero(
 ) -> None:
     plan = plan_adam(state_of(full_recipe, tmp_path, adam_epochs=4))
     for epoch in range(1, 5):
-        list(plan.steps(plan.optimiser, epoch))
+        list(plan.train_epoch(epoch))
     n = len(rates) // 4
     assert n == 5
     top = full_recipe.train.adam_rate
@@ -52,12 +48,12 @@ def test_cosine_rises_for_one_epoch_and_falls_to_zero(
 
 
 @pytest.mark.parametrize(("warmup", "top_at"), [(0.0, 0), (2.0, 9)])
-def test_warm_up_lasts_as_long_as_told(
+def test_warm_up_lasts_as_long_as_the_recipe_says(
     warmup: float, top_at: int, full_recipe: Recipe, tmp_path: Path, rates: list[float]
 ) -> None:
     plan = plan_adam(state_of(full_recipe, tmp_path, adam_epochs=1000, warmup=warmup))
     for epoch in range(1, 4):
-        list(plan.steps(plan.optimiser, epoch))
+        list(plan.train_epoch(epoch))
     assert rates.index(max(rates)) == top_at
     assert max(rates) == pytest.approx(full_recipe.train.adam_rate, rel=1e-4)
 
@@ -67,7 +63,7 @@ def test_constant_rates_are_those_of_the_recipe(
 ) -> None:
     state = state_of(full_recipe, tmp_path, schedule="constant", sgd_epochs=1, sgd_rate=0.007)
     for plan in (plan_adam(state), plan_sgd(state)):
-        list(plan.steps(plan.optimiser, 1))
+        list(plan.train_epoch(1))
     assert set(rates[:5]) == {full_recipe.train.adam_rate}
     assert set(rates[5:]) == {0.007}
 
@@ -75,8 +71,7 @@ def test_constant_rates_are_those_of_the_recipe(
 def test_average_counts_the_steps_of_a_run(full_recipe: Recipe, tmp_path: Path) -> None:
     state = state_of(full_recipe, tmp_path, adam_epochs=2)
     assert state.kept is not state.network
-    plan = plan_adam(state)
-    list(plan.steps(plan.optimiser, 1))
+    list(plan_adam(state).train_epoch(1))
     assert state.progress.n_steps == 5
     own, kept = state.network.state_dict(), state.kept.state_dict()
     assert not torch.equal(own["inputs.word.weight"], kept["inputs.word.weight"])
@@ -84,19 +79,11 @@ def test_average_counts_the_steps_of_a_run(full_recipe: Recipe, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("epochs", "has_las"), [(0, True), (2, False)])
-def test_labels_are_scored_with_heads_if_no_phase_of_theirs_follows(
+def test_labels_are_scored_with_heads_if_no_phase_of_labels_follows(
     epochs: int, has_las: bool, full_recipe: Recipe, tmp_path: Path
 ) -> None:
-    label = msgspec.structs.replace(full_recipe.label, epochs=epochs)
-    recipe = msgspec.structs.replace(full_recipe, label=label)
+    recipe = changed(full_recipe, label={"epochs": epochs})
     scores = plan_adam(state_of(recipe, tmp_path)).score()
     assert (scores.las is not None) == has_las
     assert set(scores.tags) == {"upos", "xpos"}
     assert all(0 <= score <= 100 for score in scores.tags.values())
-
-
-def test_further_dev_treebanks_are_scored_apart(marked_recipe: Recipe, tmp_path: Path) -> None:
-    state = state_of(marked_recipe, tmp_path)
-    own = score_on(state, state.data.others["second"])
-    assert score_others(state) == {"dev_uas second": own.uas, "dev_las second": own.las}
-    assert own != score_on(state, state.data.dev)

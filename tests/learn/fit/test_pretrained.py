@@ -12,7 +12,7 @@ import torch
 from made_encoders import byte_pairs, unigrams, word_pieces, write_bert, write_folder
 
 from headwise.errors import ConfigError, HeadwiseError
-from headwise.learn.fit.checkpoint import FILE
+from headwise.learn.fit.checkpoint import CHECKPOINT
 from headwise.learn.fit.pretrained import find_subwords, read_encoder, set_weights
 from headwise.network.encoder import Encoder
 
@@ -178,7 +178,7 @@ def test_a_run_keeps_what_it_needs_and_goes_on_without_the_folder(
     shutil.rmtree(folder)
     with pytest.raises(ConfigError):  # what lies there without a checkpoint is of another try
         find_subwords(run, str(folder))
-    (run / FILE).write_bytes(b"")
+    (run / CHECKPOINT).write_bytes(b"")
     (run / "encoder.json").rename(run / "aside")  # as in a run of a recipe without an encoder
     with pytest.raises(ConfigError):
         find_subwords(run, str(folder))

@@ -4,8 +4,15 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from headwise.learn.fit.loop import make_deterministic
-from headwise.learn.fit.step import MovingAverage, Stepper, rounded, set_rate, slow_down
+from headwise.learn.compute import make_deterministic
+from headwise.learn.fit.step import (
+    MovingAverage,
+    RecordedStep,
+    Step,
+    rounded,
+    set_rate,
+    slow_down,
+)
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="records on a GPU only")
 
@@ -25,14 +32,16 @@ def train(device: str, n_steps: int, record: bool = True) -> tuple[list[float], 
         loss: Tensor = (difference**2).mean()
         return loss
 
-    parameters = list(layer.parameters())
-    stepper = Stepper(loss_of, optimiser, parameters, 1.0, lambda: calls.add_(1) and None)
-    if not record:
-        stepper.never_record()
+    step = RecordedStep(
+        Step(optimiser, list(layer.parameters()), 1.0),
+        loss_of,
+        lambda: calls.add_(1) and None,
+        can_record=record,
+    )
     losses = []
     for i in range(n_steps):
         chosen = torch.tensor([0, 1, 2] if i % 2 else [3, 4], device=device)
-        losses.append(stepper(chosen, 4, 0.1 if i < n_steps / 2 else 0.01))
+        losses.append(step(chosen, 4, 0.1 if i < n_steps / 2 else 0.01))
     return [loss.item() for loss in losses], layer.weight.detach().cpu(), int(calls.item())
 
 
@@ -46,17 +55,31 @@ def test_step_lowers_the_loss_and_calls_what_comes_after() -> None:
 def test_step_clips_the_gradient() -> None:
     weight = nn.Parameter(torch.zeros(2))
     optimiser = torch.optim.SGD([weight], lr=7.0)
-    stepper = Stepper(lambda chosen, _: 100 * weight.sum(), optimiser, [weight], 1.0)
-    stepper(torch.tensor([0]), 1, 1.0)
+    Step(optimiser, [weight], 1.0)(lambda: 100 * weight.sum(), 1.0)
     assert weight.detach().norm().item() == pytest.approx(1.0, rel=1e-4)
+
+
+def test_without_a_limit_the_gradient_stays() -> None:
+    weight = nn.Parameter(torch.zeros(2))
+    optimiser = torch.optim.SGD([weight], lr=7.0)
+    loss = Step(optimiser, [weight])(lambda: 100 * weight.sum(), 1.0)
+    assert weight.tolist() == [-100, -100]
+    assert loss.item() == 0
+
+
+def test_a_part_without_sentences_has_no_loss() -> None:
+    weight = nn.Parameter(torch.zeros(1))
+    step = Step(torch.optim.SGD([weight], lr=1.0), [weight])
+    assert step(lambda: 1 / weight.sum(), 1.0, share=0.0).item() == 0
+    assert weight.item() == 0
 
 
 def test_step_goes_as_far_as_its_rate() -> None:
     weight = nn.Parameter(torch.zeros(1))
     optimiser = torch.optim.SGD([weight], lr=1.0)
-    stepper = Stepper(lambda chosen, _: -weight.sum(), optimiser, [weight], 5.0)
+    step = Step(optimiser, [weight], 5.0)
     for rate, expected in ((0.5, 0.5), (0.25, 0.75), (0.0, 0.75)):
-        stepper(torch.tensor([0]), 1, rate)
+        step(lambda: -weight.sum(), rate)
         assert weight.item() == pytest.approx(expected)
 
 

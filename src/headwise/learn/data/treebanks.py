@@ -11,7 +11,7 @@ from headwise.arrays import BoolArray
 from headwise.errors import ConfigError, DataError
 from headwise.evaluate.punctuation import is_punctuation
 from headwise.learn.data.sources import sources_of
-from headwise.learn.data.vectors import Vector, read_first_vectors
+from headwise.learn.data.vectors import Vector, read_first_vectors, read_vectors
 from headwise.settings.choices import Format, Punctuation
 from headwise.settings.model import ModelConfig
 from headwise.settings.training import DataConfig, TrainConfig
@@ -56,6 +56,8 @@ class Data:
     n_too_long: int
     vectors: Vector | None = None
     """Pre-trained vectors that are an input of their own: float32 [ids, size]."""
+    word_vectors: tuple[Vector, BoolArray] | None = None
+    """Pre-trained vectors for W_e: float32 [ids, size], and which ids have one, bool [ids]."""
     sentences: Sequence[Sentence] = ()
     treebanks: Sequence[str] = ()
     others: Mapping[str, Examples] = field(default_factory=dict)
@@ -83,9 +85,11 @@ def load_data(
     trained = _read_parts(data.train, data.format, "train")
     sentences = [sentence for treebank in trained.values() for sentence in treebank]
     vocab = replace(_collect(trained, model), subwords=subwords)
-    table = None
+    vectors = word_vectors = None
     if model.vector_words:
-        vocab, table = _with_vectors(vocab, model, sentences)
+        vocab, vectors = _with_vectors(vocab, model, sentences)
+    elif model.vectors:
+        word_vectors = read_vectors(Path(model.vectors), vocab.words, model.word_size)
     short = {
         name: [sentence for sentence in treebank if len(sentence) <= train.max_length]
         for name, treebank in trained.items()
@@ -107,7 +111,8 @@ def load_data(
         together(examples(short[name], in_treebank(vocab, name)) for name in short),
         dev[main],
         len(sentences) - len(kept),
-        table,
+        vectors,
+        word_vectors,
         kept,
         [name for name, treebank in short.items() for _ in treebank],
         {name: dev[name] for name in others},

@@ -1,12 +1,13 @@
 """Pre-trained word vectors: GloVe text, word2vec text and binary, or a folder with an npz.
 
-Only the vectors of words that the vocabulary has are kept; a file of any size is read in one
-pass and bounded memory. Departs from the authors' code: a word is looked up as it is spelled and,
-if it is not there, in lower case, since most published vectors are lower-cased.
+Only the vectors of words in the vocabulary are kept; a file of any size is read in one pass and
+bounded memory. Departs from the authors' code: a word is looked up as it is spelled and, if that is
+not there, in lower case, since most published vectors are lower-cased.
 """
 
 import zipfile
 from collections.abc import Iterator, Set
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import BinaryIO
 
@@ -17,7 +18,7 @@ from headwise.errors import ConfigError, DataError
 from headwise.files import open_source
 from headwise.vocabulary.vocab import N_SPECIALS, Index
 
-MAX_LINE_BYTES = 2**20
+_MAX_LINE_BYTES = 2**20
 Vector = NDArray[np.float32]
 
 
@@ -72,41 +73,57 @@ def _rows(path: Path, expected: int) -> Iterator[tuple[str, Vector]]:
         yield from _folder_rows(path)
         return
     with open_source(path) as (stream, name):
-        first = stream.readline(MAX_LINE_BYTES).rstrip().split(b" ")
-        if len(first) == 2 and all(part.isdigit() for part in first):
-            count, size = int(first[0]), int(first[1])
+        first = stream.readline(_MAX_LINE_BYTES)
+        header = first.split()
+        if len(header) == 2 and all(part.isdigit() for part in header):
+            count, size = int(header[0]), int(header[1])
             if path.suffix == ".bin" or path.suffixes[-2:-1] == [".bin"]:
                 yield from _binary_rows(stream, name, count, size)
                 return
-            line = 1
+            lines = enumerate(_lines(stream), 2)
         else:
-            yield _text_row(b" ".join(first), name, 1, expected)
-            line = 1
-        while raw := stream.readline(MAX_LINE_BYTES):
-            line += 1
-            yield _text_row(raw.rstrip(), name, line, expected)
+            start = [first, stream.readline(_MAX_LINE_BYTES)]
+            start = [line.rstrip() for line in start if line]
+            size = max(expected, min(map(_count_numbers, start), default=0))
+            lines = enumerate(chain(start, _lines(stream)), 1)
+        for number, line in lines:
+            yield _text_row(line, name, number, size)
 
 
-def _text_row(raw: bytes, name: str, line: int, expected: int) -> tuple[str, Vector]:
-    """Read a word and its numbers; the word may have spaces in it, as some of GloVe's have."""
-    word, *numbers = raw.rsplit(b" ", expected)
+def _lines(stream: BinaryIO) -> Iterator[bytes]:
+    while line := stream.readline(_MAX_LINE_BYTES):
+        yield line.rstrip()
+
+
+def _count_numbers(line: bytes) -> int:
+    """Count the numbers at the end of a line; the first part is a word even if it looks like one.
+
+    Vectors of 300 numbers would otherwise be read as 100 numbers and a word with spaces.
+    """
+    parts = line.split(b" ")[1:]
+    return sum(1 for _ in takewhile(_is_number, reversed(parts)))
+
+
+def _is_number(part: bytes) -> bool:
+    try:
+        float(part)
+    except ValueError:
+        return False
+    return True
+
+
+def _text_row(line: bytes, name: str, number: int, size: int) -> tuple[str, Vector]:
+    """Read a word and at most `size` numbers; the word may contain spaces, as in GloVe."""
+    word, *numbers = line.rsplit(b" ", size)
     try:
         vector = np.array(numbers, np.float32)
     except ValueError:
-        word, *numbers = raw.split(b" ")
-        vector = _numbers(numbers)
+        word, *numbers = line.split(b" ")
+        vector = np.array(numbers if all(map(_is_number, numbers)) else [], np.float32)
     if not len(vector) or not np.isfinite(vector).all():
         hint = "each line is a word and its numbers, separated by single spaces"
-        raise DataError("no word vector", name, line, hint)
+        raise DataError("not a word vector", name, number, hint)
     return word.decode("utf-8", "replace"), vector
-
-
-def _numbers(parts: list[bytes]) -> Vector:
-    """Read numbers, of whatever count; nothing if one of them is no number."""
-    try:
-        return np.array(parts, np.float32)
-    except ValueError:
-        return np.zeros(0, np.float32)
 
 
 def _binary_rows(
@@ -117,7 +134,7 @@ def _binary_rows(
         word = bytearray()
         while (byte := stream.read(1)) not in (b" ", b""):
             word += byte
-            if len(word) > MAX_LINE_BYTES:
+            if len(word) > _MAX_LINE_BYTES:
                 raise DataError(f"vector {row + 1}: a word without end", name)
         data = stream.read(4 * size)
         if len(data) < 4 * size:

@@ -1,10 +1,10 @@
-"""What teachers say of every training sentence, and how a student learns from it.
+"""Soft targets: the distributions of trained models (teachers) that a student learns from.
 
 Every word has a distribution over heads (Eq. 5), so a student can learn from another parser's
 doubts as well as from the gold tree: the loss of a word is (1 - w) times that of Eq. 7, plus w
-times the cross-entropy with the teachers' distribution. Labels of the gold arcs and tags likewise.
-The distributions lie on the device as they are, without padding, in float16; a batch gathers its
-own. `learn.distil.teach` makes them.
+times the cross-entropy with the teachers' distribution. The same holds for the labels of gold arcs
+and for tags. The distributions are stored on the device without padding, in float16; a batch
+gathers those of its words. `learn.distil.teachers` makes them.
 """
 
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ from torch.nn import functional
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
-    """What is said of a batch: heads [B, N+1, N+1], labels [B, N+1, R], tags [B, N+1, .] each.
+class BatchTargets:
+    """Soft targets of a batch: heads [B, N+1, N+1], labels [B, N+1, R], tags [B, N+1, .] each.
 
-    A row of zeros teaches nothing, nor does None: a column of tags that no teacher predicts.
+    A row of zeros teaches nothing. Neither does None: a column of tags that no teacher predicts.
     """
 
     heads: Tensor | None = None
@@ -31,27 +31,27 @@ class Lesson:
         """Give the distributions of a column of tags, if there are any."""
         return self.tags[column] if self.tags else None
 
-    def mix(self, gold: Tensor, log_probs: Tensor, targets: Tensor | None) -> Tensor:
-        """Weigh the loss of the gold against what is taught; both are divided by sentences.
+    def mix(self, gold_loss: Tensor, log_probs: Tensor, targets: Tensor | None) -> Tensor:
+        """Mix the loss of the gold with that of the targets; both are divided by sentences.
 
         `log_probs` and `targets` are [B, N+1, .].
         """
         if targets is None:
-            return gold
-        taught = cross_entropy(log_probs, targets, self.temperature) / len(targets)
-        return (1 - self.weight) * gold + self.weight * taught
+            return gold_loss
+        soft_loss = cross_entropy(log_probs, targets, self.temperature) / len(targets)
+        return (1 - self.weight) * gold_loss + self.weight * soft_loss
 
 
-NO_LESSON = Lesson()
+NO_TARGETS = BatchTargets()
 
 
 @dataclass(frozen=True, slots=True)
-class Lessons:
+class SoftTargets:
     """Distributions of W words in S sentences, float16, on the device.
 
-    `heads` [sum of N (N+1)] are rows of words one after the other; `labels` are [W, R], and `tags`
-    [W, tags] for each column that the student predicts. `first_heads` and `first_words` [S] say
-    where a sentence begins, `lengths` [S] count its slots. `key` is a checksum of all of it.
+    `heads` [sum of N (N+1)] has the rows of all words one after the other; `labels` are [W, R], and
+    `tags` [W, tags] for each column that the student predicts. `first_heads` and `first_words` [S]
+    are where a sentence begins, `lengths` [S] count its slots. `key` is a checksum of it all.
     """
 
     heads: Tensor
@@ -64,8 +64,8 @@ class Lessons:
     temperature: float
     key: str
 
-    def of(self, chosen: Tensor, longest: int) -> Lesson:
-        """Gather what is said of the sentences `chosen` [B], up to the longest of them."""
+    def batch(self, chosen: Tensor, longest: int) -> BatchTargets:
+        """Gather the targets of the sentences `chosen` [B], up to the longest of them."""
         slots = torch.arange(longest, device=chosen.device)
         n = self.lengths[chosen][:, None]  # [B, 1]
         is_word = (slots >= 1) & (slots < n)  # [B, N+1]
@@ -74,7 +74,7 @@ class Lessons:
         is_pair = is_word[:, :, None] & (slots < n)[:, None]  # [B, N+1, N+1]
         pairs = torch.where(is_pair, row[:, :, None] + slots, 0)
         known = is_word[..., None]
-        return Lesson(
+        return BatchTargets(
             self.heads[pairs].float() * is_pair,
             self.labels[words].float() * known,
             tuple(None if tags is None else tags[words].float() * known for tags in self.tags),
@@ -86,10 +86,10 @@ class Lessons:
 def cross_entropy(log_probs: Tensor, targets: Tensor, temperature: float) -> Tensor:
     """Sum the cross-entropy of distributions [..., k] with `targets`, made at this temperature.
 
-    What comes out is multiplied by its square, so that gradients are as large at any temperature.
+    The result is multiplied by its square, so that gradients are as large at any temperature.
     """
     if temperature != 1.0:
         log_probs = functional.log_softmax(log_probs / temperature, dim=-1)
-    # The logarithm of padding is -inf, and 0 times that is no number.
+    # The logarithm of padding is -inf, and 0 times that is not a number.
     kept = log_probs.masked_fill(targets == 0, 0.0)
     return -(targets * kept).sum() * temperature**2

@@ -3,7 +3,7 @@
     inputs      words, tags, vectors [n], pieces, marks [n, k] -> x [n, s]               (Eq. 3)
     represent   x [T, B, s], lengths [B] -> pairs [T, B, 2k], arcs [T, B, 2l],
                 predicted tags [T, B], log-probabilities of these [T, B, tags]
-    label       arcs [M, l] -> log-probabilities [M, R]                  (`learn.export.label`)
+    label       arcs or rows [M, l] -> log-probabilities [M, R]
 
 x_i depends on the word (and its tag) alone, so `inputs` is a graph of its own, for words that were
 not met before. `pairs` hold 2 U_a a_j and -2 W_a a_i, of which `runtime.pairs` makes Eq. 6; `arcs`
@@ -14,7 +14,11 @@ In int8 a product is scaled by the largest value that goes into it, over all tha
 a parse would depend on its neighbours, if they were in the same product. Here it does not: x has
 two columns more, which hold the bounds of all its values, and each LSTM has two units more that
 are always 1 and -1, the bounds of what a unit can be. Their weights are zero, and the scale is
-always the same. Labels have a scale for each arc.
+always the same.
+
+In the int8 `label` graph each arc has a scale of its own, that of its largest value. Products are
+then whole numbers, exact whatever runs with them, and the arcs of many sentences take one call. Its
+input is named `rows`, so that the runtime can tell.
 """
 
 import msgspec
@@ -22,10 +26,10 @@ import torch
 from torch import Tensor, nn
 from torch.export import Dim
 
-from headwise.learn.export.graphs import OPSET, quantise, trace
-from headwise.learn.export.label import export_label, export_label_in_int8
+from headwise.learn.export.graphs import HALF, OPSET, quantise, trace
 from headwise.model.bundle import INPUTS, PAIRS
 from headwise.network.inputs import Inputs
+from headwise.network.label import Labeller
 from headwise.network.network import Network
 from headwise.network.represent import BiLstm
 from headwise.network.select import AdditiveSelector
@@ -36,6 +40,9 @@ MARKS_AT_ONCE = 4
 """Marks of a word that may all be as large as the largest, in one place, without being cut."""
 _SATURATED = 40.0
 """A gate's input that leaves it wide open, and a cell that is as large as a cell counts."""
+_MAX_UINT8 = 255
+"""The largest 8-bit number without a sign: the output of a rectifier is never negative."""
+_SMALLEST_SCALE = 1e-20
 
 
 def batch_graphs(network: Network, int8_inputs: Inputs) -> dict[str, bytes]:
@@ -245,4 +252,68 @@ def export_represent(network: Network) -> bytes:
         {"x": x, "lengths": torch.full((3,), 7, dtype=torch.int32)},
         {"x": {0: slots, 1: sentences}, "lengths": {0: sentences}},
         ["pairs", "arcs", *told, *(f"{column}_scores" for column in told)],
+    )
+
+
+class _Label(nn.Module):
+    def __init__(self, second: nn.Module, last: nn.Module) -> None:
+        super().__init__()
+        self.second, self.last = second, last
+
+    def forward(self, arcs: Tensor) -> Tensor:
+        hidden = torch.relu(self.second(torch.relu(arcs)))
+        return torch.log_softmax(self.last(hidden), dim=-1)
+
+
+class _RowsLabel(nn.Module):
+    """The same; an input of the graph has the name that it has here."""
+
+    def __init__(self, label: _Label) -> None:
+        super().__init__()
+        self.label = label
+
+    def forward(self, rows: Tensor) -> Tensor:
+        scores: Tensor = self.label(rows)
+        return scores
+
+
+class _RowsLinear(nn.Module):
+    """A layer of which each row [k], and each column of the weights, has a scale of its own."""
+
+    def __init__(self, layer: nn.Linear) -> None:
+        super().__init__()
+        weight = layer.weight.detach()  # [out, k]
+        scale = weight.abs().amax(dim=1).clamp(min=_SMALLEST_SCALE) / HALF
+        whole = torch.round(weight / scale[:, None]).to(torch.int8)
+        self.weight_quantized = nn.Parameter(whole.T.contiguous(), requires_grad=False)
+        self.register_buffer("weight_scale", scale)
+        self.register_buffer("bias", layer.bias.detach())
+
+    def forward(self, rows: Tensor) -> Tensor:
+        step = rows.amax(dim=1, keepdim=True).clamp(min=_SMALLEST_SCALE) / _MAX_UINT8
+        sums = torch.onnx.ops.symbolic(
+            "MatMulInteger",
+            [torch.round(rows / step).to(torch.uint8), self.weight_quantized],
+            dtype=torch.int32,
+            shape=[rows.shape[0], self.weight_quantized.shape[1]],
+            version=OPSET,
+        )
+        # One scale after the other: ONNX Runtime takes a product of two for one of all rows.
+        return sums.float() * step * self.get_buffer("weight_scale") + self.get_buffer("bias")
+
+
+def export_label(label: Labeller) -> bytes:
+    """Trace it in float32, for any number of arcs."""
+    return _export(_Label(label.second, label.last), "arcs", label.first.out_features)
+
+
+def export_label_in_int8(label: Labeller) -> bytes:
+    """Trace it in int8, for arcs of any sentences."""
+    network = _Label(_RowsLinear(label.second), _RowsLinear(label.last))
+    return _export(_RowsLabel(network), "rows", label.first.out_features)
+
+
+def _export(network: nn.Module, name: str, size: int) -> bytes:
+    return trace(
+        network, {name: torch.zeros(5, size)}, {name: {0: Dim("n_arcs")}}, ["label_log_probs"]
     )

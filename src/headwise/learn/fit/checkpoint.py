@@ -1,16 +1,15 @@
-"""A run on disk, so that a kill at any moment loses an epoch, or little more where they are short.
+"""A run on disk, so that a kill loses one epoch, or a few if epochs are short.
 
 One safetensors file holds the weights, the best weights so far and the optimiser, with the progress
-of the run as JSON in its header; it is replaced by a rename. There is no state of a random
-generator in it: every epoch draws from its own seed (`learn.fit.loop`), so that a run that was
-resumed and one that never stopped are the same.
+of the run as JSON in its header; it is replaced by a rename. It holds no state of a random
+generator: every epoch draws from its own seed (`learn.fit.loop`), so that a resumed run and one
+that never stopped give the same model.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import Literal
 
 import msgspec
 import safetensors
@@ -20,40 +19,22 @@ from torch import Tensor
 
 from headwise.errors import ConfigError, ModelError
 from headwise.files import whole_file
+from headwise.learn.fit.reports import EpochReport, Phase
 from headwise.settings.recipe import Recipe
 
-Phase = Literal["adam", "sgd", "label"]
-FILE = "checkpoint.safetensors"
-PARTS = ("weights", "kept", "best", "optimiser")
-SHARE = 0.05
-"""Of the time of a run, that may go into checkpoints."""
-DAMAGED = "remove it to start anew"
-
-
-class EpochReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What an epoch gave; dev scores are percentages, without punctuation by the recipe's rule."""
-
-    phase: Phase
-    epoch: int
-    loss: float
-    dev_uas: float
-    dev_las: float | None = None
-    """On repaired trees; known once labels are trained."""
-    dev_tags: dict[str, float] = {}
-    """Accuracy of each column of predicted tags; every word counts."""
-    tree_rate: float
-    """Dev sentences whose greedy heads form a tree."""
-    is_best: bool
-    seconds: float
+CHECKPOINT = "checkpoint.safetensors"
+_PARTS = ("weights", "kept", "best", "optimiser")
+_SHARE = 0.05
+"""The share of a run's time that may go into checkpoints."""
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """How far a run has come."""
 
     recipe: bytes
-    """The recipe as JSON; a checkpoint goes on only under the recipe it was started with."""
+    """The recipe as JSON; a run resumes only with the recipe that it was started with."""
     data: str
-    """A checksum of the treebanks; the files behind the same names may have changed."""
+    """A checksum of the treebanks; the files of these names may have changed."""
     phase: Phase = "adam"
     epoch: int = 0
     """Epochs done in this phase."""
@@ -75,19 +56,19 @@ class Checkpoint:
     progress: Progress
     weights: Mapping[str, Tensor]
     kept: Mapping[str, Tensor]
-    """The moving average of the weights; nothing where there is none."""
+    """The moving average of the weights; empty if the recipe has none."""
     best: Mapping[str, Tensor]
     optimiser: Mapping[str, Tensor]
 
 
 def require_same_run(folder: Path, progress: Progress, recipe: Recipe, data: str) -> None:
-    """Refuse to go on with a run of another recipe or of other treebanks.
+    """Refuse to resume a run of another recipe or of other treebanks.
 
-    A setting that came into the world after the run was begun has its default there.
+    A setting that is newer than the run has its default there.
     """
     try:
         before = msgspec.json.decode(progress.recipe, type=Recipe)
-    except msgspec.ValidationError:  # it has a setting that there is no longer
+    except msgspec.ValidationError:  # it has a setting that no longer exists
         before = None
     for what, is_same in (
         ("recipe", before == recipe),
@@ -99,45 +80,46 @@ def require_same_run(folder: Path, progress: Progress, recipe: Recipe, data: str
             )
 
 
-class Saving:
-    """When to save: at the end of an epoch, unless saving would take more than its share."""
+class CheckpointWriter:
+    """Writes checkpoints, as often as they take no more than their share of the time."""
 
-    def __init__(self) -> None:
-        """Nothing is saved yet."""
-        self._ended = monotonic()
-        self._took = 0.0
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        """Start with nothing saved."""
+        self._clock = clock
+        self._saved_at = clock()
+        self._seconds = 0.0
 
     def is_due(self) -> bool:
-        """Whether the last checkpoint is old enough for another."""
-        return (monotonic() - self._ended) * SHARE >= self._took
+        """Tell whether the last checkpoint is old enough for another."""
+        return (self._clock() - self._saved_at) * _SHARE >= self._seconds
 
     def save(self, folder: Path, checkpoint: Checkpoint) -> None:
-        """Write a checkpoint whole, and see how long that takes."""
-        started = monotonic()
+        """Write a checkpoint, and measure how long that takes."""
+        started = self._clock()
         save_checkpoint(folder, checkpoint)
-        self._ended = monotonic()
-        self._took = self._ended - started
+        self._saved_at = self._clock()
+        self._seconds = self._saved_at - started
 
 
 def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint whole."""
+    """Write a checkpoint, replacing the last one at once."""
     tensors = {
         f"{part}/{name}": tensor.detach().cpu().contiguous()
-        for part in PARTS
+        for part in _PARTS
         for name, tensor in getattr(checkpoint, part).items()
     }
     progress = msgspec.json.encode(checkpoint.progress).decode()
     data = safetensors.torch.save(tensors, {"progress": progress})
-    with whole_file(folder / FILE) as stream:
+    with whole_file(folder / CHECKPOINT) as stream:
         stream.write(data)
 
 
 def load_checkpoint(folder: Path) -> Checkpoint | None:
-    """Read the checkpoint of a run, None if it has none yet."""
-    path = folder / FILE
+    """Read the checkpoint of a run; None if it has none yet."""
+    path = folder / CHECKPOINT
     if not path.exists():
         return None
-    parts: dict[str, dict[str, Tensor]] = {part: {} for part in PARTS}
+    parts: dict[str, dict[str, Tensor]] = {part: {} for part in _PARTS}
     try:
         with safetensors.safe_open(path, "pt") as stored:
             progress = msgspec.json.decode((stored.metadata() or {})["progress"], type=Progress)
@@ -145,7 +127,7 @@ def load_checkpoint(folder: Path) -> Checkpoint | None:
                 part, _, name = key.partition("/")
                 parts[part][name] = stored.get_tensor(key)
     except (safetensors.SafetensorError, KeyError, msgspec.MsgspecError, OSError) as error:
-        raise ModelError(f"{path}: not a checkpoint: {error}", DAMAGED) from error
+        raise ModelError(f"{path}: not a checkpoint: {error}", "remove it to start anew") from error
     return Checkpoint(progress, **parts)
 
 

@@ -1,7 +1,6 @@
 """The three phases of a run: what each trains, with which optimiser, and how dev scores it."""
 
-import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -11,95 +10,80 @@ import msgspec
 import torch
 from torch import Tensor, nn
 
+from headwise.learn.compute import Compute
 from headwise.learn.data.on_device import put_on_device
-from headwise.learn.data.treebanks import Data, Examples
-from headwise.learn.distil.soft_targets import Lessons
-from headwise.learn.fit.checkpoint import Phase, Progress, Saving
-from headwise.learn.fit.distributed import ALONE, Group
-from headwise.learn.fit.loop import (
-    Device,
-    StepReport,
-    Weights,
-    batch_loss,
-    collect_arcs,
+from headwise.learn.data.treebanks import Data
+from headwise.learn.distil.soft_targets import SoftTargets
+from headwise.learn.fit.checkpoint import CheckpointWriter, Progress
+from headwise.learn.fit.dev_scores import (
+    DevScores,
+    best_heads,
+    score_dev,
     score_heads,
     score_labels,
-    score_tags,
-    train_heads,
-    train_labels,
 )
-from headwise.learn.fit.step import MovingAverage, Stepper, slow_down
+from headwise.learn.fit.loop import collect_arcs, train_heads, train_labels
+from headwise.learn.fit.loss import LossTerms, batch_loss
+from headwise.learn.fit.reports import Phase, StepReport
+from headwise.learn.fit.step import MovingAverage, RecordedStep, Step, cosine_rate, slow_down
 from headwise.learn.scorer import TorchScorer
 from headwise.network.network import Network
 from headwise.settings.recipe import Recipe
-from headwise.trees.decode import decode_batch
-
-Steps = Callable[[torch.optim.Optimizer, int], Iterator[StepReport]]
-
-
-@dataclass(frozen=True, slots=True)
-class DevScores:
-    """What dev says of a network, in percent; no LAS where labels are not trained yet."""
-
-    uas: float
-    tree_rate: float
-    las: float | None = None
-    tags: Mapping[str, float] = field(default_factory=dict)
-
-
-Score = Callable[[], DevScores]
 
 
 @dataclass(slots=True)
 class Run:
     """A run under way: what is fixed, and what changes.
 
-    `kept` is the network that is scored and kept: a moving average of `network` where the recipe
-    asks for one, and `network` itself otherwise.
+    `kept` is the network that is scored and kept: a moving average of `network` if the recipe asks
+    for one, and `network` itself otherwise.
     """
 
     recipe: Recipe
     data: Data
-    device: Device
+    compute: Compute
     folder: Path
     network: Network
     kept: Network
     best: dict[str, Tensor]
     progress: Progress
-    lessons: Lessons | None = None
-    saving: Saving = field(default_factory=Saving)
+    soft_targets: SoftTargets | None = None
+    checkpoints: CheckpointWriter = field(default_factory=CheckpointWriter)
+
+    def scorer(self) -> TorchScorer:
+        """Score with the network that is kept."""
+        return TorchScorer(self.kept, self.data.vocab, self.compute.device)
 
 
 @dataclass(frozen=True, slots=True)
 class PhasePlan:
     """One phase: its optimiser, what an epoch does, and how dev is scored.
 
-    The phase is driven by LAS where `score` has one, by UAS otherwise.
+    LAS chooses the best epoch if `score` has one, UAS otherwise.
     """
 
     name: Phase
     n_epochs: int
     patience: int
     optimiser: torch.optim.Optimizer
-    steps: Steps
-    score: Score
-    starts_scored: bool = False
-    """The network that the phase starts with is a candidate too, as if it were an epoch."""
+    train_epoch: Callable[[int], Iterator[StepReport]]
+    score: Callable[[], DevScores]
+    scores_start: bool = False
+    """The network that the phase starts with competes for the best, as if it were an epoch."""
 
 
 def plan_adam(state: Run) -> PhasePlan:
     """Plan the first phase: heads by Adam."""
     train = state.recipe.train
-    on_gpu = state.device.where.type == "cuda"
+    on_gpu = state.compute.device.type == "cuda"
     rate = torch.tensor(train.adam_rate, device="cuda") if on_gpu else train.adam_rate
     optimiser = torch.optim.Adam(_groups(state, rate), capturable=on_gpu, fused=on_gpu)
 
     def rate_at(epochs: float) -> float:
         if train.schedule == "constant":
             return train.adam_rate
-        falling = 0.5 * (1 + math.cos(math.pi * min(1.0, epochs / train.adam_epochs)))
-        rising = min(1.0, epochs / train.warmup) if train.warmup else 1.0
-        return train.adam_rate * rising * falling
+        warmed_up = epochs / train.warmup if train.warmup else 1.0
+        return cosine_rate(train.adam_rate, warmed_up, epochs / train.adam_epochs)
 
     return _plan_heads(state, "adam", train.adam_epochs, optimiser, rate_at)
 
@@ -111,14 +95,14 @@ def plan_sgd(state: Run) -> PhasePlan:
     return _plan_heads(state, "sgd", train.sgd_epochs, optimiser, lambda _: train.sgd_rate)
 
 
-def _trained_with_heads(state: Run) -> list[nn.Parameter]:
+def _head_parameters(state: Run) -> list[nn.Parameter]:
     return state.network.parameters_of("all" if state.recipe.label.joint else "heads")
 
 
 def _groups(state: Run, rate: float | Tensor) -> list[dict[str, Any]]:
     train = state.recipe.train
     scale = train.encoder_rate / train.adam_rate
-    return slow_down(_trained_with_heads(state), state.network.encoder, scale, rate)
+    return slow_down(_head_parameters(state), state.network.encoder, scale, rate)
 
 
 def _plan_heads(
@@ -128,78 +112,50 @@ def _plan_heads(
     optimiser: torch.optim.Optimizer,
     rate_at: Callable[[float], float],
 ) -> PhasePlan:
-    recipe = state.recipe
-    treebank = put_on_device(state.data.train, state.device.where)
-    weigh = Weights(state.device, recipe.label.joint, recipe.train.tag_weight, state.lessons)
-    loss_of = partial(batch_loss, state.network, treebank, weigh)
-    average = MovingAverage(state.network, state.kept, recipe.train.average, state.progress.n_steps)
-    parameters, group = _trained_with_heads(state), state.device.group
-    stepper = Stepper(loss_of, optimiser, parameters, recipe.train.clip, average.update, group)
-    if state.network.encoder is not None and not state.network.encoder.is_plain:
-        stepper.never_record()
+    recipe, compute, network = state.recipe, state.compute, state.network
+    group, config = compute.group, recipe.train
+    treebank = put_on_device(state.data.train, compute.device)
+    terms = LossTerms(recipe.label.joint, config.tag_weight, state.soft_targets)
+    average = MovingAverage(network, state.kept, config.average, state.progress.n_steps)
+    step = RecordedStep(
+        Step(optimiser, _head_parameters(state), config.clip, group),
+        partial(batch_loss, network, treebank, terms, compute),
+        average.update,
+        can_record=network.encoder is None or network.encoder.is_plain,
+    )
 
-    def steps(optimiser: torch.optim.Optimizer, epoch: int) -> Iterator[StepReport]:
-        state.network.train()
-        yield from train_heads(stepper, treebank, recipe.train, (name, epoch), rate_at, group)
+    def train_epoch(epoch: int) -> Iterator[StepReport]:
+        network.train()
+        yield from train_heads(step, treebank, config, name, epoch, n_epochs, rate_at, group)
         state.progress = msgspec.structs.replace(state.progress, n_steps=average.n_steps)
 
     def score() -> DevScores:
-        with_labels = recipe.label.joint and not recipe.label.epochs
-        return score_on(state, state.data.dev.part(group.own), with_labels, group)
+        has_labels = recipe.label.joint and not recipe.label.epochs
+        decode = recipe.decode if has_labels else None
+        return score_dev(state.scorer(), state.data.dev.part(group.own), decode, group)
 
-    return PhasePlan(name, n_epochs, recipe.train.patience, optimiser, steps, score)
-
-
-def score_on(
-    state: Run, dev: Examples, with_labels: bool = True, group: Group = ALONE
-) -> DevScores:
-    """Score the network that is kept: greedy heads, tags, and labels of repaired trees if asked.
-
-    `dev` is the part of this process, and the scores are those of the whole `group`.
-    """
-    decode = state.recipe.decode
-    scorer = TorchScorer(state.kept, state.data.vocab, state.device.where)
-    selections = scorer.select_encoded(dev.encoded)
-    uas, tree_rate = score_heads(selections, dev, group)
-    las = None
-    if with_labels:
-        matrices = [selection.head_log_probs for selection in selections]
-        trees = decode_batch(matrices, decode.decoder, decode.single_root, decode.weights)
-        las = score_labels(scorer, selections, [tree.heads for tree in trees], dev, group)
-    tags = score_tags(selections, dev, list(state.data.vocab.predicted), group)
-    return DevScores(uas, tree_rate, las, tags)
-
-
-def score_others(state: Run) -> dict[str, float]:
-    """Score further dev treebanks, each by itself: `dev_las NAME`."""
-    scores: dict[str, float] = {}
-    for name, examples in state.data.others.items():
-        found = score_on(state, examples)
-        scores |= {f"dev_uas {name}": found.uas, f"dev_las {name}": found.las or 0.0}
-    return scores
+    return PhasePlan(name, n_epochs, config.patience, optimiser, train_epoch, score)
 
 
 def plan_label(state: Run) -> PhasePlan:
     """Plan the last phase: labels of gold arcs, on features that stay as they are."""
-    recipe, group = state.recipe, state.device.group
+    recipe, compute, network = state.recipe, state.compute, state.network
+    group, config = compute.group, recipe.label
+    arcs = collect_arcs(network, state.data.train, compute.device)
     dev = state.data.dev.part(group.own)
-    scorer = TorchScorer(state.network, state.data.vocab, state.device.where)
-    arcs = collect_arcs(scorer, state.data.train, state.device.where)
+    scorer = TorchScorer(network, state.data.vocab, compute.device)
     selections = scorer.select_encoded(dev.encoded)
     uas, tree_rate = score_heads(selections, dev, group)
-    matrices = [selection.head_log_probs for selection in selections]
-    decode = recipe.decode
-    trees = decode_batch(matrices, decode.decoder, decode.single_root, decode.weights)
-    heads = [tree.heads for tree in trees]
+    heads = best_heads(selections, recipe.decode)
+    parameters = network.parameters_of("labels")
+    optimiser = torch.optim.Adagrad(parameters, lr=config.rate)
+    step = Step(optimiser, parameters, group=group)
 
-    def steps(optimiser: torch.optim.Optimizer, epoch: int) -> Iterator[StepReport]:
-        return train_labels(
-            state.network, optimiser, arcs, recipe.label, (recipe.train.seed, epoch), group
-        )
+    def train_epoch(epoch: int) -> Iterator[StepReport]:
+        return train_labels(step, network, arcs, config, recipe.train.seed, epoch, group)
 
     def score() -> DevScores:
         return DevScores(uas, tree_rate, score_labels(scorer, selections, heads, dev, group))
 
-    optimiser = torch.optim.Adagrad(state.network.parameters_of("labels"), lr=recipe.label.rate)
-    n_epochs = recipe.label.epochs
-    return PhasePlan("label", n_epochs, n_epochs, optimiser, steps, score, recipe.label.joint)
+    n_epochs = config.epochs
+    return PhasePlan("label", n_epochs, n_epochs, optimiser, train_epoch, score, config.joint)

@@ -1,22 +1,18 @@
-"""What a network starts with that was learned elsewhere: word vectors, and a transformer.
+"""A pre-trained transformer, read from a Hugging Face folder: settings, tokenizer and weights.
 
-The transformer comes from a Hugging Face folder: its settings, its tokenizer and its weights are
-checked. Only files on disk are read, never a pickle, and never code. What is kept with a run and a
-model are the two files of `vocabulary.subwords`; the weights are among those of the network.
+All three are checked. Only files on disk are read, never a pickle, and never code. A run and a
+model keep the two files of `vocabulary.subwords`; the weights are among those of the network.
 """
 
 import json
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors import SafetensorError
 
 from headwise.errors import ConfigError
 from headwise.files import whole_file
-from headwise.learn.data.treebanks import Data
-from headwise.learn.data.vectors import read_vectors
-from headwise.learn.fit.checkpoint import FILE as CHECKPOINT
+from headwise.learn.fit.checkpoint import CHECKPOINT
 from headwise.network.encoder import (
     FOLDER,
     Encoder,
@@ -24,8 +20,6 @@ from headwise.network.encoder import (
     read_network,
     without_code,
 )
-from headwise.network.network import Network, freeze_vectors, initialise, set_vectors
-from headwise.settings.recipe import Recipe
 from headwise.vocabulary.subwords import (
     MAX_TOKENIZER_BYTES,
     MAX_WINDOW,
@@ -44,21 +38,6 @@ HINTS = {
     TOKENIZER: "AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER) writes one where "
     "transformers has a fast tokenizer for the model"
 }
-
-
-def make_network(recipe: Recipe, data: Data, where: torch.device) -> Network:
-    """Build the network, with the vectors that do not change."""
-    model = recipe.model
-    network = Network(model, data.vocab)
-    initialise(network, recipe.train.init, recipe.train.seed)
-    network.set_dropout(recipe.train, recipe.label)
-    network.to(where)
-    if data.vectors is not None:
-        set_vectors(network, torch.from_numpy(data.vectors))
-    elif model.vectors:
-        table, found = read_vectors(Path(model.vectors), data.vocab.words, model.word_size)
-        freeze_vectors(network, torch.from_numpy(table), torch.from_numpy(found))
-    return network
 
 
 def find_subwords(run: Path, encoder: str, keep: bool = True) -> Subwords | None:

@@ -1,17 +1,20 @@
-"""One step of training: loss, gradient, clipping, optimiser.
+"""One step of training: loss, gradient, sum over processes, clipping, optimiser.
 
-On a GPU a step of these networks is hundreds of small kernels, and starting them one by one from
-Python takes many times longer than running them. So the whole step is recorded once for each shape
-of batch (a CUDA graph) and replayed afterwards with one call. Lengths are rounded up (`rounded`),
-so that there are few shapes; the first step of a shape runs unrecorded, which warms up whatever
-allocates or compiles on its first call.
+Everything that is trained goes through `Step`: heads, labels and the segmenter. If several
+processes train together, their gradients are summed before they are clipped.
 
-Where several processes train together, gradients are summed over them before they are clipped. Only
-loss and gradient are recorded then: what one process records must not wait for another.
+On a GPU a step on heads is hundreds of small kernels, and launching them one by one from Python
+takes many times longer than running them. `RecordedStep` records the step once for each shape of
+batch (a CUDA graph) and replays it with one call. Lengths are rounded up (`rounded`), so that there
+are few shapes. The first step of a shape is not recorded: it warms up whatever allocates or
+compiles on its first call. With several processes only loss and gradient are recorded, because a
+recorded step must not wait for another process.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -20,7 +23,7 @@ from torch import Tensor, nn
 from headwise.learn.fit.distributed import ALONE, Gradients, Group
 
 LossOf = Callable[[Tensor, int], Tensor]
-"""The loss of a batch: sentence numbers [B] of a treebank, and the slots of the longest one.
+"""The loss of a batch, given sentence numbers [B] of a treebank and the slots of the longest one.
 
 It is a mean over sentences, so that the parts of a batch can be weighted by their sizes.
 """
@@ -29,130 +32,157 @@ N_ROUNDS = 8
 """Multiples of a step before it doubles."""
 
 
+class Step:
+    """Trains some parameters by one optimiser, a batch at a time."""
+
+    def __init__(
+        self,
+        optimiser: torch.optim.Optimizer,
+        parameters: list[nn.Parameter],
+        clip: float | None = None,
+        group: Group = ALONE,
+    ) -> None:
+        """Scale gradients down to the norm `clip`, if given.
+
+        In a group each process has a `Step` of its own and calls it with its part of each batch.
+        """
+        self.optimiser = optimiser
+        self.parameters = parameters
+        self.is_shared = group.is_launched
+        self._clip = clip
+        self._gradients = Gradients(parameters, group)
+
+    def __call__(self, loss_of: Callable[[], Tensor], rate: float, share: float = 1.0) -> Tensor:
+        """Train on this process's part of a batch and return the loss of the whole batch.
+
+        `loss_of` gives the mean over the part, which is `share` of the batch. It is not called if
+        that is 0.
+        """
+        set_rate(self.optimiser, rate)
+        return self.finish(self.begin(loss_of, share), share)
+
+    def begin(self, loss_of: Callable[[], Tensor], share: float = 1.0) -> Tensor:
+        """Compute gradients; update the parameters too, unless other processes have gradients."""
+        self._gradients.clear()
+        if not share:
+            return torch.zeros((), device=self.parameters[0].device)
+        loss = loss_of()
+        loss.backward()  # type: ignore[no-untyped-call]
+        if not self.is_shared:
+            self._update()
+        return loss.detach()
+
+    def finish(self, loss: Tensor, share: float) -> Tensor:
+        """Sum the gradients of all processes and update the parameters, if there are others."""
+        if self.is_shared:
+            loss = self._gradients.sum(loss, share)
+            self._update()
+        return loss
+
+    def _update(self) -> None:
+        if self._clip is not None:
+            nn.utils.clip_grad_norm_(self.parameters, self._clip)
+        self.optimiser.step()
+
+
 @dataclass(frozen=True, slots=True)
-class _Recorded:
-    """A recorded step: where its input is read from, and where its loss comes to stand."""
+class _Recording:
+    """A recorded step: the tensor that it reads its batch from, and the one that gets its loss."""
 
     graph: torch.cuda.CUDAGraph
     chosen: Tensor
     loss: Tensor
 
 
-class Stepper:
-    """Steps of one phase; calling it trains on a batch and gives its loss."""
+class RecordedStep:
+    """Steps on batches of a treebank; on a GPU they are recorded and replayed."""
 
     def __init__(
         self,
+        step: Step,
         loss_of: LossOf,
-        optimiser: torch.optim.Optimizer,
-        parameters: list[nn.Parameter],
-        clip: float,
         after: Callable[[], None] = lambda: None,
-        group: Group = ALONE,
+        can_record: bool = True,
     ) -> None:
-        """Train `parameters` by `optimiser`; `after` runs at the end of each step.
+        """Call `after` at the end of each step.
 
-        Where there are several processes, each calls its own with its part of the same batch.
+        A step that waits for the GPU halfway, as those of some transformers do, cannot be recorded.
         """
+        self._step = step
         self._loss_of = loss_of
-        self._optimiser = optimiser
-        self._parameters = parameters
-        self._clip = clip
         self._after = after
-        self._gradients = Gradients(parameters, group)
-        self._is_shared = group.is_launched
-        self._recorded: dict[tuple[int, int], _Recorded | None] = {}
-        on_gpu = parameters[0].is_cuda
-        self._stream = torch.cuda.Stream() if on_gpu else None  # type: ignore[no-untyped-call]
-        self._pool = torch.cuda.graph_pool_handle() if on_gpu else None
-
-    def never_record(self) -> None:
-        """Run every step as it stands.
-
-        What waits for the GPU in the middle of a step, as some transformers do, cannot be recorded.
-        """
-        self._stream = self._pool = None
+        self._recordings: dict[tuple[int, int], _Recording | None] = {}
+        records = can_record and step.parameters[0].is_cuda
+        self._stream = torch.cuda.Stream() if records else None  # type: ignore[no-untyped-call]
+        self._pool = torch.cuda.graph_pool_handle() if records else None
 
     def __call__(self, chosen: Tensor, longest: int, rate: float, share: float = 1.0) -> Tensor:
         """Train on the sentences `chosen` [B], the longest of which has so many slots.
 
         They are `share` of the batch; the loss is that of the whole batch.
         """
-        set_rate(self._optimiser, rate)
         if self._stream is None:
-            loss = self._finish(self._run(chosen, longest), share)
+            loss = self._step(partial(self._loss_of, chosen, longest), rate, share)
             self._after()
             return loss
+        set_rate(self._step.optimiser, rate)
         current = torch.cuda.current_stream()
         self._stream.wait_stream(current)
         with torch.cuda.stream(self._stream):
-            loss = self._finish(self._replay(chosen, rounded(longest)), share)
+            loss = self._step.finish(self._replay(chosen, rounded(longest), share), share)
             self._after()
         current.wait_stream(self._stream)
         return loss
 
-    def _run(self, chosen: Tensor, longest: int) -> Tensor:
-        """Make gradients; go the step as well, unless other processes have to be heard first."""
-        self._gradients.clear()
-        if not len(chosen):
-            return chosen.new_zeros((), dtype=torch.float32)
-        loss = self._loss_of(chosen, longest)
-        loss.backward()  # type: ignore[no-untyped-call]
-        if not self._is_shared:
-            self._step()
-        return loss.detach()
-
-    def _finish(self, loss: Tensor, share: float) -> Tensor:
-        """Hear the other processes and go the step, where there are others."""
-        if self._is_shared:
-            loss = self._gradients.sum(loss, share)
-            self._step()
-        return loss
-
-    def _step(self) -> None:
-        nn.utils.clip_grad_norm_(self._parameters, self._clip)
-        self._optimiser.step()
-
-    def _replay(self, chosen: Tensor, longest: int) -> Tensor:
+    def _replay(self, chosen: Tensor, longest: int, share: float) -> Tensor:
         shape = (len(chosen), longest)
-        if shape not in self._recorded or not len(chosen):
-            self._recorded[shape] = None
-            return self._run(chosen, longest)
-        recorded = self._recorded[shape]
-        if recorded is None:
-            recorded = self._recorded[shape] = self._record(chosen.clone(), longest)
-        recorded.chosen.copy_(chosen)
-        recorded.graph.replay()
-        return recorded.loss.clone()
+        if shape not in self._recordings or not share:
+            self._recordings[shape] = None
+            return self._step.begin(partial(self._loss_of, chosen, longest), share)
+        recording = self._recordings[shape]
+        if recording is None:
+            recording = self._recordings[shape] = self._record(chosen.clone(), longest)
+        recording.chosen.copy_(chosen)
+        recording.graph.replay()
+        return recording.loss.clone()
 
-    def _record(self, chosen: Tensor, longest: int) -> _Recorded:
+    def _record(self, chosen: Tensor, longest: int) -> _Recording:
         graph = torch.cuda.CUDAGraph()
         # NCCL watches its work from a thread of its own, which a recording must not forbid.
-        mode = "thread_local" if self._is_shared else "global"
+        mode = "thread_local" if self._step.is_shared else "global"
         with torch.cuda.graph(graph, self._pool, self._stream, capture_error_mode=mode):
-            loss = self._run(chosen, longest)
-        return _Recorded(graph, chosen, loss)
+            loss = self._step.begin(partial(self._loss_of, chosen, longest))
+        return _Recording(graph, chosen, loss)
 
 
 def rounded(length: int) -> int:
-    """Round a length up: to a multiple of 4 as far as 32, of 8 as far as 64, and so on."""
+    """Round a length up: to a multiple of 4 up to 32, of 8 up to 64, and so on."""
     step = ROUND
     while length > N_ROUNDS * step:
         step *= 2
     return -(-length // step) * step
 
 
-def set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
-    """Set the learning rate; a recorded step reads it from a tensor, which stays the same one.
+def cosine_rate(rate: float, warmed_up: float, done: float) -> float:
+    """Let a learning rate rise to `rate` during the warm-up, and fall to zero along a cosine.
 
-    A group of parameters with a `scale` has that times the rate.
+    `warmed_up` is the share of the warm-up that is over, `done` that of the whole training.
+    """
+    falling = 0.5 * (1 + math.cos(math.pi * min(1.0, done)))
+    return rate * min(1.0, warmed_up) * falling
+
+
+def set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
+    """Set the learning rate, or `scale` times the rate for parameters that are grouped with one.
+
+    A recorded step reads the rate from a tensor; the tensor stays the same one.
     """
     for group in optimiser.param_groups:
-        own = rate * group.get("scale", 1.0)
+        scaled = rate * group.get("scale", 1.0)
         if isinstance(group["lr"], Tensor):
-            group["lr"].fill_(own)
+            group["lr"].fill_(scaled)
         else:
-            group["lr"] = own
+            group["lr"] = scaled
 
 
 def slow_down(
@@ -160,15 +190,15 @@ def slow_down(
 ) -> list[dict[str, Any]]:
     """Group parameters for an optimiser: those of `slow` get `scale` times the rate of the others.
 
-    Each group has a tensor of its own where the rate is one.
+    If the rate is a tensor, each group has one of its own.
     """
     if slow is None:
         return [{"params": parameters, "lr": rate}]
-    numbers = {id(parameter) for parameter in slow.parameters()}
-    own = rate.clone() if isinstance(rate, Tensor) else rate
+    slow_ids = {id(parameter) for parameter in slow.parameters()}
+    slow_rate = rate.clone() if isinstance(rate, Tensor) else rate
     return [
-        {"params": [p for p in parameters if id(p) not in numbers], "lr": rate},
-        {"params": [p for p in parameters if id(p) in numbers], "lr": own, "scale": scale},
+        {"params": [p for p in parameters if id(p) not in slow_ids], "lr": rate},
+        {"params": [p for p in parameters if id(p) in slow_ids], "lr": slow_rate, "scale": scale},
     ]
 
 
@@ -179,7 +209,7 @@ class MovingAverage:
     """
 
     def __init__(self, network: nn.Module, average: nn.Module, decay: float, n_steps: int) -> None:
-        """Average `network` into `average`, of which `n_steps` are done; decay 0 does nothing."""
+        """Go on averaging `network` into `average` after `n_steps`; decay 0 averages nothing."""
         self._weights = [weight.detach() for weight in network.parameters()]
         self._average = [weight.detach() for weight in average.parameters()]
         self._decay = decay

@@ -6,19 +6,21 @@ time. The epoch with the best dev scores is kept (words count twice, sentences o
 """
 
 import copy
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import msgspec
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.export import Dim
 from torch.nn import functional
 
 from headwise.errors import DataError
 from headwise.learn.export.graphs import trace
+from headwise.learn.fit.reports import SegmentReport
+from headwise.learn.fit.step import Step, cosine_rate
 from headwise.learn.segment.data import (
     IGNORED,
     EncodedSentence,
@@ -86,18 +88,6 @@ class TrainedSegmenter:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SegmentReport:
-    """The state of training after an epoch: mean loss, F1 on dev, and the best epoch so far."""
-
-    epoch: int
-    n_epochs: int
-    loss: float
-    dev: SegmentScores
-    best_dev: SegmentScores
-    best: TrainedSegmenter
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Treebank:
     sentences: list[GoldSentence]
     encoded: list[EncodedSentence]
@@ -134,15 +124,16 @@ def train_segmenter(
     optimizer = torch.optim.AdamW(
         network.parameters(), config.rate, betas=(0.9, 0.99), weight_decay=_WEIGHT_DECAY
     )
+    step = Step(optimizer, list(network.parameters()), _CLIP)
     best: tuple[SegmentScores, TrainedSegmenter] | None = None
     for epoch in range(1, config.epochs + 1):
         torch.manual_seed(seed + epoch)  # dropout; the process may draw numbers between epochs
         batches = _epoch_batches(treebank, trained, config, np.random.default_rng([seed, epoch]))
         network.train()
-        losses = [
-            _step(network, optimizer, batch, _rate(config, epoch, i / len(batches), i))
-            for i, batch in enumerate(batches)
-        ]
+        losses = []
+        for i, batch in enumerate(batches):
+            rate = _rate(config, epoch, i / len(batches), i)
+            losses.append(step(partial(_batch_loss, network, batch), rate).item())
         network.eval()
         scores = evaluate_segmenter(trained, dev_treebank.sentences)
         if best is None or _merit(scores) > _merit(best[0]):
@@ -186,26 +177,16 @@ def _epoch_batches(
     return batches
 
 
-def _rate(config: SegmentConfig, epoch: int, share: float, step: int) -> float:
+def _rate(config: SegmentConfig, epoch: int, share: float, i: int) -> float:
     """Raise the learning rate over the first steps, then lower it along a cosine."""
-    warm = min(1.0, (step + 1) / _WARM_UP) if epoch == 1 else 1.0
-    done = (epoch - 1 + share) / config.epochs
-    return config.rate * warm * (1 + math.cos(math.pi * done)) / 2
+    warmed_up = (i + 1) / _WARM_UP if epoch == 1 else 1.0
+    return cosine_rate(config.rate, warmed_up, (epoch - 1 + share) / config.epochs)
 
 
-def _step(
-    network: SegmentNetwork, optimizer: torch.optim.Optimizer, batch: SegmentBatch, rate: float
-) -> float:
-    for group in optimizer.param_groups:
-        group["lr"] = rate
+def _batch_loss(network: SegmentNetwork, batch: SegmentBatch) -> Tensor:
     device = network.last.weight.device
     scores = network(torch.from_numpy(batch.ids).to(device))
-    loss = segment_loss(scores, torch.from_numpy(batch.targets).to(device))
-    optimizer.zero_grad()
-    loss.backward()  # type: ignore[no-untyped-call]
-    nn.utils.clip_grad_norm_(network.parameters(), _CLIP)
-    optimizer.step()
-    return float(loss.detach())
+    return segment_loss(scores, torch.from_numpy(batch.targets).to(device))
 
 
 def segment_loss(scores: Tensor, targets: Tensor) -> Tensor:

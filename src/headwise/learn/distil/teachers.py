@@ -1,9 +1,8 @@
-"""Lessons from trained models: each training sentence is read once, and what they say is kept.
+"""Teachers: trained models that make the soft targets of a student.
 
-The mean of the teachers' distributions is computed in batches on the device and written to the
-folder of the run, so that a run that goes on does not ask them again. Files of text without trees
-can be learned from too: the teachers' trees serve as gold there. Dropout and the like are the
-student's alone.
+The mean of their distributions is computed once, in batches on the device, and written to the
+folder of the run, so that a resumed run does not compute it again. The student can also learn from
+text without trees: there the teachers' trees serve as gold.
 """
 
 import hashlib
@@ -24,7 +23,7 @@ from headwise.arrays import FloatArray, IntArray
 from headwise.errors import ConfigError, DataError, ModelError
 from headwise.files import whole_file
 from headwise.learn.data.treebanks import Data, examples, together
-from headwise.learn.distil.soft_targets import Lessons
+from headwise.learn.distil.soft_targets import SoftTargets
 from headwise.learn.scorer import load_torch_scorer
 from headwise.model.bundle import WEIGHTS, Bundle, find_model, load_bundle
 from headwise.runtime.ensemble import as_one
@@ -39,38 +38,41 @@ from headwise.treebank.sentence import Sentence
 from headwise.vocabulary.encode import require_tags
 from headwise.vocabulary.vocab import N_SPECIALS, UNK, Index
 
-FILE = "lessons.safetensors"
-MAX_BYTES = 2**34
-"""Of all distributions; they lie on the device and in one file."""
-Half = NDArray[np.float16]
+SOFT_TARGETS = "lessons.safetensors"
+MAX_TARGET_BYTES = 2**34
+"""The most that all distributions may take; they are on the device, and in one file."""
 
 
-def with_lessons(
-    recipe: Recipe, data: Data, folder: Path, device: torch.device
-) -> tuple[Data, Lessons | None]:
-    """Add the text that the teachers have parsed, and collect what they say of every sentence.
+def add_soft_targets(
+    recipe: Recipe,
+    data: Data,
+    folder: Path,
+    device: torch.device,
+    max_bytes: int = MAX_TARGET_BYTES,
+) -> tuple[Data, SoftTargets | None]:
+    """Add text that the teachers parse to the data, and collect soft targets of every sentence.
 
-    Without a table `[teach]` in the recipe the data is all there is.
+    Without a table `[teach]` in the recipe, return the data as it is.
     """
     teach = recipe.teach
     if teach is None:
         return data, None
-    folder.mkdir(parents=True, exist_ok=True)  # of several processes each may be the first
+    folder.mkdir(parents=True, exist_ok=True)  # any of several processes may be the first
     bundles = [load_bundle(find_model(name)) for name in teach.models]
     teachers = Teachers(bundles, device, keep_tags=bool(data.vocab.reads))
     if teach.text:
         text = _read_text(teach.text, recipe.data.format, recipe.train.max_length)
-        trees = _parsed(teachers, text, folder, recipe.data.format)
+        trees = _parse_text(teachers, text, folder, recipe.data.format)
         train = together([data.train, examples(trees, data.vocab)])
         names = [*data.treebanks, *("" for _ in trees)]
         data = replace(data, train=train, sentences=[*data.sentences, *trees], treebanks=names)
-    said = f"{teachers.key} {teach.temperature} {data.fingerprint()}"
-    key = hashlib.sha256(said.encode()).hexdigest()
-    shapes = _shapes(data, teachers.columns)
-    tensors = _read(folder / FILE, key, shapes)
+    sources = f"{teachers.key} {teach.temperature} {data.fingerprint()}"
+    key = hashlib.sha256(sources.encode()).hexdigest()
+    shapes = _shapes(data, teachers.columns, max_bytes)
+    tensors = _read(folder / SOFT_TARGETS, key, shapes)
     if tensors is None:
         tensors = _collect(teachers.parser(), data, shapes, teach.temperature)
-        with whole_file(folder / FILE) as stream:
+        with whole_file(folder / SOFT_TARGETS) as stream:
             stream.write(safetensors.torch.save(tensors, {"key": key}))
     return data, _on_device(tensors, data, teach, key, device)
 
@@ -89,24 +91,24 @@ def _read_text(paths: Sequence[str], form: Format, max_length: int) -> list[Sent
 
 
 class Teachers:
-    """Models that are loaded once they are asked; `key` tells them from any others."""
+    """Models that are loaded when they are first needed; `key` is a checksum of their files."""
 
     def __init__(
         self, bundles: Sequence[Bundle], device: torch.device, keep_tags: bool = False
     ) -> None:
-        """Take model folders with weights; tags of text stay for a student that reads any."""
+        """Take model folders with weights; `keep_tags` is for a student that reads tags."""
         self._bundles = bundles
         self.keep_tags = keep_tags
         self._device = device
-        sums = [
-            bundle.manifest.files[name].sha256 for bundle in bundles for name in _needed(bundle)
+        checksums = [
+            bundle.manifest.files[name].sha256 for bundle in bundles for name in _files(bundle)
         ]
-        self.key = hashlib.sha256(" ".join(sums).encode()).hexdigest()[:16]
+        self.key = hashlib.sha256(" ".join(checksums).encode()).hexdigest()[:16]
         self.columns = [column for bundle in bundles for column in bundle.vocab.predicted]
         self._parser: Parser | None = None
 
     def parser(self) -> Parser:
-        """Give them as one parser."""
+        """Load them as one parser."""
         if self._parser is None:
             device = str(self._device)
             settings = ParserSettings(
@@ -120,19 +122,19 @@ class Teachers:
         return self._parser
 
 
-def _needed(bundle: Bundle) -> list[str]:
+def _files(bundle: Bundle) -> list[str]:
     if WEIGHTS not in bundle.manifest.files:
         raise ModelError(
             f"{bundle.path}: a teacher needs its {WEIGHTS}, and this model has none",
-            "teach by the folder that headwise train wrote",
+            "name the folder that headwise train wrote",
         )
     return sorted(bundle.manifest.files)
 
 
-def _parsed(
+def _parse_text(
     teachers: Teachers, text: Sequence[Sentence], folder: Path, form: Format
 ) -> list[Sentence]:
-    """Let the teachers parse text, or read what they once made of it."""
+    """Let the teachers parse text, or read their trees from an earlier run."""
     digest = hashlib.sha256(f"{teachers.key} {teachers.keep_tags}".encode())
     for sentence in text:
         digest.update(sentence.conllu.encode())
@@ -145,8 +147,8 @@ def _parsed(
     return list(read_sentences(path, form))
 
 
-def _shapes(data: Data, columns: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """Say how large each array is, and refuse what would be too much."""
+def _shapes(data: Data, columns: Sequence[str], max_bytes: int) -> dict[str, tuple[int, ...]]:
+    """Give the shape of each array; refuse arrays that are too large together."""
     n_words = data.train.n_words
     shapes: dict[str, tuple[int, ...]] = {
         "heads": (sum((len(s) - 1) * len(s) for s in data.train.encoded),),
@@ -156,11 +158,11 @@ def _shapes(data: Data, columns: Sequence[str]) -> dict[str, tuple[int, ...]]:
         if column in columns:
             shapes[column] = (n_words, len(index.strings))
     n_bytes = 2 * sum(math.prod(shape) for shape in shapes.values())
-    if n_bytes > MAX_BYTES:
+    if n_bytes > max_bytes:
         raise ConfigError(
-            f"what the teachers say of {n_words:,} words takes {n_bytes / 2**30:.1f} GiB, "
-            f"and {MAX_BYTES / 2**30:.0f} are the most",
-            "fewer files in teach.text, or a lower train.max_length",
+            f"the teachers' distributions of {n_words:,} words take {n_bytes / 2**30:.1f} GiB; "
+            f"the limit is {max_bytes / 2**30:.0f} GiB",
+            "use fewer files in teach.text, or a lower train.max_length",
         )
     return shapes
 
@@ -168,8 +170,10 @@ def _shapes(data: Data, columns: Sequence[str]) -> dict[str, tuple[int, ...]]:
 def _collect(
     teachers: Parser, data: Data, shapes: dict[str, tuple[int, ...]], temperature: float
 ) -> dict[str, Tensor]:
-    """Ask the teachers about every training sentence, in batches."""
-    arrays: dict[str, Half] = {name: np.zeros(shape, np.float16) for name, shape in shapes.items()}
+    """Compute the distributions of every training sentence, in batches."""
+    arrays: dict[str, NDArray[np.float16]] = {
+        name: np.zeros(shape, np.float16) for name, shape in shapes.items()
+    }
     known = list(teachers.vocab.predicted)
     tags_at = {
         column: (known.index(column), _columns(index, teachers.vocab.predicted[column]))
@@ -182,15 +186,15 @@ def _collect(
         heads = tempered(selection.head_log_probs[1:], temperature)
         arrays["heads"][pair : pair + heads.size] = heads.ravel()
         rows = slice(word, word + len(heads))
-        arrays["labels"][rows] = _as_known(label_log_probs, labels_at, temperature)
+        arrays["labels"][rows] = _known_columns(label_log_probs, labels_at, temperature)
         for column, (n, at) in tags_at.items():
-            arrays[column][rows] = _as_known(selection.tag_log_probs[n][1:], at, temperature)
+            arrays[column][rows] = _known_columns(selection.tag_log_probs[n][1:], at, temperature)
         pair, word = pair + heads.size, word + len(heads)
     return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
 
 def _ask(teachers: Parser, data: Data) -> Iterator[tuple[Selection, FloatArray]]:
-    """Let the teachers select heads and name the gold arcs, some sentences at a time."""
+    """Let the teachers select heads and label the gold arcs, some sentences at a time."""
     scorers = {name: teachers.scorer.in_treebank(name) for name in set(data.treebanks)}
     for start in range(0, len(data.sentences), GPU_CHUNK_SIZE):
         chunk = range(start, min(start + GPU_CHUNK_SIZE, len(data.sentences)))
@@ -204,21 +208,21 @@ def _ask(teachers: Parser, data: Data) -> Iterator[tuple[Selection, FloatArray]]
 
 
 def tempered(log_probs: FloatArray, temperature: float) -> FloatArray:
-    """Give distributions [N, k] at a temperature; rows are made to sum to one."""
+    """Give distributions [N, k] at a temperature; each row sums to one."""
     scaled = log_probs / temperature
     probs = np.exp(scaled - scaled.max(axis=1, keepdims=True))
-    normal: FloatArray = probs / probs.sum(axis=1, keepdims=True)
-    return normal
+    normalised: FloatArray = probs / probs.sum(axis=1, keepdims=True)
+    return normalised
 
 
 def _columns(own: Index, theirs: Index) -> IntArray:
-    """Find the student's strings among the teachers': positions, or -1."""
+    """Find the student's strings among the teachers': their columns, or -1."""
     ids = (theirs.id_of(string) for string in own.strings)
     return np.array([-1 if number == UNK else number - N_SPECIALS for number in ids], np.int32)
 
 
-def _as_known(log_probs: FloatArray, at: IntArray, temperature: float) -> FloatArray:
-    """Take the columns that the student knows, `at` these places: distributions [N, student's]."""
+def _known_columns(log_probs: FloatArray, at: IntArray, temperature: float) -> FloatArray:
+    """Keep the columns `at` which the student's strings are: distributions [N, student's]."""
     probs = np.zeros((len(log_probs), len(at)), np.float32)
     if (at >= 0).any():
         probs[:, at >= 0] = tempered(log_probs[:, at[at >= 0]], temperature)
@@ -226,7 +230,7 @@ def _as_known(log_probs: FloatArray, at: IntArray, temperature: float) -> FloatA
 
 
 def _read(path: Path, key: str, shapes: dict[str, tuple[int, ...]]) -> dict[str, Tensor] | None:
-    """Read what was collected before; None if there is nothing, or of something else."""
+    """Read what an earlier run collected; None if there is nothing, or it has another key."""
     if not path.exists():
         return None
     try:
@@ -235,7 +239,7 @@ def _read(path: Path, key: str, shapes: dict[str, tuple[int, ...]]) -> dict[str,
                 return None
             tensors = {name: stored.get_tensor(name) for name in shapes}
     except (safetensors.SafetensorError, OSError) as error:
-        raise ModelError(f"{path}: not what teachers said: {error}", "remove it") from error
+        raise ModelError(f"{path}: not a file of soft targets: {error}", "remove it") from error
     if any(
         tuple(tensors[name].shape) != shape or tensors[name].dtype != torch.float16
         for name, shape in shapes.items()
@@ -246,7 +250,7 @@ def _read(path: Path, key: str, shapes: dict[str, tuple[int, ...]]) -> dict[str,
 
 def _on_device(
     tensors: dict[str, Tensor], data: Data, teach: TeachConfig, key: str, device: torch.device
-) -> Lessons:
+) -> SoftTargets:
     lengths = np.array([len(sentence) for sentence in data.train.encoded], np.int64)
     n_words, n_pairs = lengths - 1, (lengths - 1) * lengths
     there = {name: tensor.to(device) for name, tensor in tensors.items()}
@@ -254,7 +258,7 @@ def _on_device(
         torch.from_numpy(part).to(device)
         for part in (np.cumsum(n_pairs) - n_pairs, np.cumsum(n_words) - n_words, lengths)
     )
-    return Lessons(
+    return SoftTargets(
         there["heads"],
         there["labels"],
         tuple(there.get(column) for column in data.vocab.predicted),

@@ -1,4 +1,4 @@
-"""A student learns from the mean of its teachers; they are asked once."""
+"""A student learns from the mean of its teachers, which is computed once."""
 
 from itertools import islice
 from pathlib import Path
@@ -8,22 +8,20 @@ import msgspec
 import numpy as np
 import pytest
 import torch
+from made_runs import CPU, changed, same_weights, trained
 
 import headwise
 from headwise.errors import ConfigError, DataError, ModelError
 from headwise.learn.data.on_device import put_on_device
 from headwise.learn.data.treebanks import load_data
-from headwise.learn.distil import teach as teach_module
-from headwise.learn.distil.soft_targets import Lessons
-from headwise.learn.distil.teach import FILE, Teachers, tempered, with_lessons
-from headwise.learn.fit.checkpoint import EpochReport
-from headwise.learn.fit.loop import Device, Weights, batch_loss
+from headwise.learn.distil.soft_targets import SoftTargets
+from headwise.learn.distil.teachers import SOFT_TARGETS, Teachers, add_soft_targets, tempered
+from headwise.learn.fit.loss import LossTerms, batch_loss
+from headwise.learn.fit.reports import EpochReport
 from headwise.learn.recipe import start, train
 from headwise.model.bundle import slim
 from headwise.settings.recipe import Recipe
 from headwise.settings.training import TeachConfig
-
-CPU = Device(torch.device("cpu"))
 
 
 @pytest.fixture(scope="module")
@@ -37,40 +35,39 @@ def student(full_recipe: Recipe, full_run: Path, marked_run: Path) -> Recipe:
     )
 
 
-def taught(recipe: Recipe, **changes: object) -> Recipe:
-    assert recipe.teach is not None
-    return msgspec.structs.replace(recipe, teach=msgspec.structs.replace(recipe.teach, **changes))
+def taught(recipe: Recipe, **teach: object) -> Recipe:
+    return changed(recipe, teach=dict(teach))
 
 
-def lessons_of(recipe: Recipe, folder: Path) -> Lessons:
+def targets_of(recipe: Recipe, folder: Path, **limits: int) -> SoftTargets:
     data = load_data(recipe.data, recipe.model, recipe.train)
-    lessons = with_lessons(recipe, data, folder, CPU.where)[1]
-    assert lessons is not None
-    return lessons
+    targets = add_soft_targets(recipe, data, folder, CPU.device, **limits)[1]
+    assert targets is not None
+    return targets
 
 
 @pytest.mark.parametrize("temperature", [1.0, 3.0])
-def test_lessons_are_the_mean_of_the_teachers(
+def test_targets_are_the_mean_of_the_teachers(
     temperature: float, student: Recipe, tmp_path: Path
 ) -> None:
     assert student.teach is not None
-    lessons = lessons_of(taught(student, temperature=temperature), tmp_path)
+    targets = targets_of(taught(student, temperature=temperature), tmp_path)
     data = load_data(student.data, student.model, student.train)
     teachers = headwise.load(student.teach.models, precision="float32")
     number = 3
     sentence, gold = data.sentences[number], data.train.gold[number]
     (selection,) = teachers.scorer.select([sentence])
     (labels,) = teachers.scorer.label([selection], [gold.heads])
-    lesson = lessons.of(torch.tensor([number]), len(sentence) + 1)
-    assert lesson.heads is not None
+    batch = targets.batch(torch.tensor([number]), len(sentence) + 1)
+    assert batch.heads is not None
     heads = tempered(selection.head_log_probs[1:], temperature)
-    np.testing.assert_allclose(lesson.heads[0, 1:].numpy(), heads, atol=2e-3)
-    assert lesson.labels is not None
+    np.testing.assert_allclose(batch.heads[0, 1:].numpy(), heads, atol=2e-3)
+    assert batch.labels is not None
     names = [data.vocab.labels.strings.index(name) for name in teachers.vocab.labels.strings]
     named = tempered(labels, temperature)
-    np.testing.assert_allclose(lesson.labels[0, 1:].numpy()[:, names], named, atol=2e-3)
+    np.testing.assert_allclose(batch.labels[0, 1:].numpy()[:, names], named, atol=2e-3)
     for column in (0, 1):
-        tags = lesson.tag(column)
+        tags = batch.tag(column)
         assert tags is not None
         torch.testing.assert_close(tags[0, 1:].sum(1), torch.ones(len(sentence)), atol=5e-3, rtol=0)
 
@@ -78,10 +75,10 @@ def test_lessons_are_the_mean_of_the_teachers(
 def test_a_column_that_no_teacher_predicts_is_not_taught(
     student: Recipe, marked_run: Path, tmp_path: Path
 ) -> None:
-    lessons = lessons_of(taught(student, models=(str(marked_run),)), tmp_path)
-    lesson = lessons.of(torch.tensor([0]), 4)
-    assert lesson.tag(0) is not None
-    assert lesson.tag(1) is None
+    targets = targets_of(taught(student, models=(str(marked_run),)), tmp_path)
+    batch = targets.batch(torch.tensor([0]), 4)
+    assert batch.tag(0) is not None
+    assert batch.tag(1) is None
 
 
 def test_a_student_learns_from_teachers_alone(student: Recipe, tmp_path: Path) -> None:
@@ -98,14 +95,15 @@ def test_a_batch_may_be_rounded_up_beyond_the_longest_sentence(
     student: Recipe, tmp_path: Path
 ) -> None:
     state = start(taught(student, weight=0.5), tmp_path, CPU)
-    treebank = put_on_device(state.data.train, CPU.where)
-    weigh = Weights(CPU, joint=True, tags=1.0, lessons=state.lessons)
+    treebank = put_on_device(state.data.train, CPU.device)
+    terms = LossTerms(with_labels=True, tag_weight=1.0, soft_targets=state.soft_targets)
     longest = max(treebank.host_lengths)
     chosen = torch.tensor([treebank.host_lengths.index(longest), 0])
     state.network.eval()
     with torch.inference_mode():
         exact, rounded = (
-            batch_loss(state.network, treebank, weigh, chosen, n) for n in (longest, longest + 3)
+            batch_loss(state.network, treebank, terms, CPU, chosen, n)
+            for n in (longest, longest + 3)
         )
     assert exact == rounded
 
@@ -113,10 +111,8 @@ def test_a_batch_may_be_rounded_up_beyond_the_longest_sentence(
 def test_teachers_are_asked_once_and_a_resumed_run_is_the_same(
     student: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "whole").mkdir()
+    whole = trained(student, tmp_path / "whole")
     (tmp_path / "broken").mkdir()
-    whole = start(student, tmp_path / "whole", CPU)
-    list(train(whole))
     interrupted = train(start(student, tmp_path / "broken", CPU))
     assert len(list(islice(interrupted, 3))) == 3
     del interrupted
@@ -124,16 +120,14 @@ def test_teachers_are_asked_once_and_a_resumed_run_is_the_same(
         patched.setattr(Teachers, "parser", None)
         resumed = start(student, tmp_path / "broken", CPU)
     list(train(resumed))
-    expected = whole.network.state_dict()
-    for name, tensor in resumed.network.state_dict().items():
-        assert torch.equal(tensor, expected[name]), name
+    assert same_weights(resumed, whole)
 
 
 def test_other_teachers_are_another_run(student: Recipe, full_run: Path, tmp_path: Path) -> None:
     """The recipe may be the same and the model behind a name another."""
     list(islice(train(start(student, tmp_path, CPU)), 3))
     key = Teachers.__init__
-    lessons_before = (tmp_path / FILE).read_bytes()
+    targets_before = (tmp_path / SOFT_TARGETS).read_bytes()
 
     def other(self: Teachers, *given: Any, **named: Any) -> None:
         key(self, *given, **named)
@@ -143,7 +137,7 @@ def test_other_teachers_are_another_run(student: Recipe, full_run: Path, tmp_pat
         patched.setattr(Teachers, "__init__", other)
         with pytest.raises(ConfigError, match="another treebank or teacher"):
             start(student, tmp_path, CPU)
-    assert (tmp_path / FILE).read_bytes() != lessons_before
+    assert (tmp_path / SOFT_TARGETS).read_bytes() != targets_before
 
 
 @pytest.fixture(scope="module")
@@ -165,55 +159,53 @@ def test_text_is_learned_from_with_the_teachers_trees(
 ) -> None:
     recipe = taught(student, text=(str(text),))
     data = load_data(recipe.data, recipe.model, recipe.train)
-    more, lessons = with_lessons(recipe, data, tmp_path, CPU.where)
+    more, targets = add_soft_targets(recipe, data, tmp_path, CPU.device)
     assert len(more.train.encoded) == len(more.sentences) == 50
-    assert lessons is not None
-    assert len(lessons.lengths) == 50
+    assert targets is not None
+    assert len(targets.lengths) == 50
     (kept,) = tmp_path.glob("taught-*.conllu")
     trees = list(headwise.read_sentences(kept))
     assert all(word.upos != "_" for tree in trees for word in tree.words)
     monkeypatch.setattr(Teachers, "parser", None)
-    again, same = with_lessons(recipe, data, tmp_path, CPU.where)
+    again, same = add_soft_targets(recipe, data, tmp_path, CPU.device)
     assert again.fingerprint() == more.fingerprint() != data.fingerprint()
     assert same is not None
-    assert same.key == lessons.key
-    assert torch.equal(same.heads, lessons.heads)
+    assert same.key == targets.key
+    assert torch.equal(same.heads, targets.heads)
 
 
 def test_text_without_a_sentence_is_refused(student: Recipe, tmp_path: Path) -> None:
     (tmp_path / "empty.conllu").write_text("# nothing\n\n")
     recipe = taught(student, text=(str(tmp_path / "empty.conllu"),))
     with pytest.raises(DataError, match="no sentence of at most 100 words"):
-        lessons_of(recipe, tmp_path)
+        targets_of(recipe, tmp_path)
 
 
 def test_a_teacher_needs_weights(student: Recipe, full_run: Path, tmp_path: Path) -> None:
     slim(full_run / "model", tmp_path / "slim", "int8")
     with pytest.raises(ModelError, match=r"a teacher needs its weights.safetensors"):
-        lessons_of(taught(student, models=(str(tmp_path / "slim"),)), tmp_path)
+        targets_of(taught(student, models=(str(tmp_path / "slim"),)), tmp_path)
 
 
-def test_more_than_the_device_should_hold_is_refused(
-    student: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(teach_module, "MAX_BYTES", 1000)
-    with pytest.raises(ConfigError, match=r"takes 0.0 GiB, and 0 are the most\nhint: fewer files"):
-        lessons_of(student, tmp_path)
+def test_more_than_the_device_should_hold_is_refused(student: Recipe, tmp_path: Path) -> None:
+    message = r"take 0.0 GiB; the limit is 0 GiB\nhint: use fewer files"
+    with pytest.raises(ConfigError, match=message):
+        targets_of(student, tmp_path, max_bytes=1000)
 
 
 def test_a_damaged_file_is_refused_and_one_of_others_is_made_again(
     student: Recipe, tmp_path: Path
 ) -> None:
-    before = lessons_of(student, tmp_path)
-    other = lessons_of(taught(student, temperature=2.0), tmp_path)
+    before = targets_of(student, tmp_path)
+    other = targets_of(taught(student, temperature=2.0), tmp_path)
     assert before.key != other.key
-    (tmp_path / FILE).write_bytes(b"nonsense")
-    with pytest.raises(ModelError, match="not what teachers said"):
-        lessons_of(student, tmp_path)
+    (tmp_path / SOFT_TARGETS).write_bytes(b"nonsense")
+    with pytest.raises(ModelError, match="not a file of soft targets"):
+        targets_of(student, tmp_path)
     import safetensors.torch
 
     small = {"heads": torch.zeros(1).half(), "labels": torch.zeros(1).half()}
     small |= {"upos": torch.zeros(1).half(), "xpos": torch.zeros(1).half()}
-    (tmp_path / FILE).write_bytes(safetensors.torch.save(small, {"key": before.key}))
+    (tmp_path / SOFT_TARGETS).write_bytes(safetensors.torch.save(small, {"key": before.key}))
     with pytest.raises(ModelError, match="its arrays do not fit the treebank"):
-        lessons_of(student, tmp_path)
+        targets_of(student, tmp_path)

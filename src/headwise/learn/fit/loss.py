@@ -1,0 +1,71 @@
+"""The loss of a batch: Eq. 7 for heads, and the same likelihood for labels and tags.
+
+With soft targets each term is mixed with a cross-entropy (`learn.distil.soft_targets`).
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from headwise.learn.compute import Compute
+from headwise.learn.data.on_device import Treebank
+from headwise.learn.distil.soft_targets import NO_TARGETS, SoftTargets
+from headwise.network.label import arc_features, label_loss
+from headwise.network.network import Network
+from headwise.network.select import head_loss
+from headwise.network.tag import tag_loss
+from headwise.vocabulary.vocab import PAD
+
+
+@dataclass(frozen=True, slots=True)
+class LossTerms:
+    """The terms beside that of heads: labels with weight 1, if they are learned too, and tags."""
+
+    with_labels: bool
+    tag_weight: float
+    soft_targets: SoftTargets | None = None
+
+
+def batch_loss(
+    network: Network,
+    treebank: Treebank,
+    terms: LossTerms,
+    compute: Compute,
+    chosen: Tensor,
+    longest: int,
+) -> Tensor:
+    """Sum the terms over the sentences `chosen` [B] of a treebank, divided by sentences."""
+    heads = treebank.heads[chosen, :longest]
+    longest = heads.shape[1]  # the longest of the treebank, if the length was rounded beyond it
+    targets = terms.soft_targets.batch(chosen, longest) if terms.soft_targets else NO_TARGETS
+    with compute.autocast():
+        log_probs, states, inputs = network(*treebank.batch(chosen, longest))
+        loss = targets.mix(head_loss(log_probs, heads), log_probs, targets.heads)
+        if terms.with_labels:
+            labels = treebank.labels[chosen, :longest]
+            named = _label_gold_arcs(network, states, inputs, heads)
+            loss = loss + targets.mix(_labels_loss(named, heads, labels), named, targets.labels)
+        if treebank.gold_tags and terms.tag_weight:
+            for i, (scores, ids) in enumerate(
+                zip(network.tag(states), treebank.gold_tags, strict=True)
+            ):
+                of_tags = tag_loss([scores], [ids[chosen, :longest]])
+                loss = loss + terms.tag_weight * targets.mix(of_tags, scores, targets.tag(i))
+    return loss
+
+
+def _label_gold_arcs(network: Network, states: Tensor, inputs: Tensor, heads: Tensor) -> Tensor:
+    """Label gold arcs: log-probabilities [B, N+1, R]; words without a head get any."""
+    n_sentences, n_slots = heads.shape
+    starts = torch.arange(n_sentences, device=heads.device)[:, None] * n_slots
+    dependents = (starts + torch.arange(n_slots, device=heads.device)).flatten()
+    head_slots = (starts + heads.clamp(min=0)).flatten()
+    arcs = arc_features(states.flatten(0, 1), inputs.flatten(0, 1), dependents, head_slots)
+    log_probs: Tensor = network.label(arcs)
+    return log_probs.view(n_sentences, n_slots, -1)
+
+
+def _labels_loss(log_probs: Tensor, heads: Tensor, labels: Tensor) -> Tensor:
+    targets = torch.where(heads < 0, PAD, labels).flatten()
+    return label_loss(log_probs.flatten(0, 1), targets) / len(heads)

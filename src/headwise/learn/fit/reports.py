@@ -1,0 +1,120 @@
+"""What a run reports while it trains, and how each report reads as a line of text."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from headwise.learn.segment.score import SegmentScores
+
+if TYPE_CHECKING:
+    from headwise.learn.segment.train import TrainedSegmenter
+
+Phase = Literal["adam", "sgd", "label"]
+
+
+@dataclass(frozen=True, slots=True)
+class StartReport:
+    """The size of the training data; sentences over `train.max_length` words are not counted."""
+
+    n_sentences: int
+    n_words: int
+    n_too_long: int
+    n_dev_sentences: int
+    n_teachers: int = 0
+
+    def line(self) -> str:
+        """Describe the data."""
+        left_out = f", {self.n_too_long:,} longer ones left out" if self.n_too_long else ""
+        taught = f"; taught by {self.n_teachers}" if self.n_teachers else ""
+        return (
+            f"{self.n_sentences:,} sentences, {self.n_words:,} words to learn from{left_out}; "
+            f"{self.n_dev_sentences:,} sentences of dev{taught}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StepReport:
+    """Progress within an epoch; `loss` is the mean so far, `n_epochs` the most of this phase."""
+
+    phase: Phase
+    epoch: int
+    n_epochs: int
+    n_done: int
+    n_batches: int
+    loss: float
+
+    def line(self) -> str:
+        """Describe the progress."""
+        share = self.n_done / self.n_batches
+        return f"{self.phase} {self.epoch}/{self.n_epochs}  {share:4.0%}  loss {self.loss:.4f}"
+
+    def seconds_left(self, seconds: float) -> float:
+        """Estimate the rest of the phase from the `seconds` that this epoch has taken so far."""
+        share = self.n_done / self.n_batches
+        return seconds / share * (1 - share + self.n_epochs - self.epoch)
+
+
+class EpochReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of an epoch; dev scores are percentages, punctuation by the recipe's rule."""
+
+    phase: Phase
+    epoch: int
+    loss: float
+    dev_uas: float
+    dev_las: float | None = None
+    """On repaired trees; None until labels are trained."""
+    dev_tags: dict[str, float] = {}
+    """Accuracy of each column of predicted tags; every word counts."""
+    tree_rate: float
+    """Share of the dev sentences whose greedy heads form a tree."""
+    is_best: bool
+    seconds: float
+
+    def line(self) -> str:
+        """Describe the epoch."""
+        las = "" if self.dev_las is None else f"  LAS {self.dev_las:.2f}"
+        tags = "".join(f"  {name.upper()} {score:.2f}" for name, score in self.dev_tags.items())
+        best = "  best" if self.is_best else ""
+        return (
+            f"{self.phase:5} {self.epoch:2}  loss {self.loss:.4f}  dev UAS {self.dev_uas:.2f}"
+            f"{las}{tags}  trees {self.tree_rate:.1f}%  {self.seconds:.1f} s{best}"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SegmentReport:
+    """An epoch of the segmenter: the mean loss, F1 on dev, and the best segmenter so far."""
+
+    epoch: int
+    n_epochs: int
+    loss: float
+    dev: SegmentScores
+    best_dev: SegmentScores
+    best: "TrainedSegmenter"
+
+    def line(self) -> str:
+        """Describe the epoch."""
+        return (
+            f"words in text {self.epoch}/{self.n_epochs}  loss {self.loss:.4f}  "
+            f"dev words {self.dev.words:.2f}  sentences {self.dev.sentences:.2f}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationReport:
+    """The number that scores were divided by, and the calibration error on dev, in points."""
+
+    temperature: float
+    error_before: float
+    error: float
+
+    def line(self) -> str:
+        """Describe the calibration."""
+        return (
+            f"probabilities: scores divided by {self.temperature:.2f}; calibration error on dev "
+            f"{self.error:.2f} points, before {self.error_before:.2f}"
+        )
+
+
+Report = StartReport | StepReport | EpochReport | SegmentReport | CalibrationReport

@@ -1,0 +1,70 @@
+"""Features for the label network fit on a device that has room for them once."""
+
+import weakref
+from typing import Any
+
+import torch
+from made_runs import CPU
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from headwise.learn.data.treebanks import load_data
+from headwise.learn.fit.loop import collect_arcs
+from headwise.learn.scorer import TorchScorer
+from headwise.network.network import build_network
+from headwise.settings.recipe import Recipe
+
+
+class PeakMemory(TorchDispatchMode):
+    """Measures the most bytes that the tensors made in its context take at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._made: list[weakref.ref[Tensor]] = []
+        self.n_bytes = 0
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        result = function(*args, **(kwargs or {}))
+        if isinstance(result, Tensor):
+            self._made.append(weakref.ref(result))
+        alive = [tensor for made in self._made if (tensor := made()) is not None]
+        storages = {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in alive}
+        self.n_bytes = max(self.n_bytes, sum(storages.values()))
+        self._made = [weakref.ref(tensor) for tensor in alive]
+        return result
+
+
+def test_features_of_a_treebank_are_in_memory_once(tiny_recipe: Recipe) -> None:
+    data = load_data(tiny_recipe.data, tiny_recipe.model, tiny_recipe.train)
+    network = build_network(
+        tiny_recipe.model, data.vocab, tiny_recipe.train, tiny_recipe.label, CPU.device
+    )
+    with PeakMemory() as peak:
+        arcs = collect_arcs(network, data.train, CPU.device, pairs_per_batch=200)
+    features = [arcs.states, arcs.inputs]
+    assert peak.n_bytes < 1.6 * sum(part.numel() * part.element_size() for part in features)
+
+
+def test_arcs_are_those_of_the_treebank(tiny_recipe: Recipe) -> None:
+    data = load_data(tiny_recipe.data, tiny_recipe.model, tiny_recipe.train)
+    network = build_network(
+        tiny_recipe.model, data.vocab, tiny_recipe.train, tiny_recipe.label, CPU.device
+    )
+    arcs = collect_arcs(network, data.train, CPU.device)
+    selections = TorchScorer(network, data.vocab, CPU.device).select_encoded(data.train.encoded)
+    for part, stored in enumerate((arcs.states, arcs.inputs)):
+        assert torch.equal(stored, torch.cat([one.features[part] for one in selections]))
+    slots = [(i, slot) for i, gold in enumerate(data.train.gold) for slot in range(len(gold.heads))]
+    expected = [
+        (i, slot, int(gold.heads[slot]), int(gold.labels[slot]))
+        for i, gold in enumerate(data.train.gold)
+        for slot in range(1, len(gold.heads))
+    ]
+    columns = (arcs.dependents.tolist(), arcs.heads.tolist(), arcs.labels.tolist())
+    found = [
+        (*slots[dependent], slots[head][1], label)
+        for dependent, head, label in zip(*columns, strict=True)
+    ]
+    assert found == expected
