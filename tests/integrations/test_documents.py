@@ -1,4 +1,4 @@
-"""spaCy's documents as sentences, and parses back onto documents; made-up trees, no model."""
+"""spaCy documents as sentences, and parses back onto documents; trees are made up."""
 
 import math
 import random
@@ -12,16 +12,16 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from headwise.errors import DataError, ModelError
-from headwise.integrations import documents
 from headwise.integrations.documents import (
-    Stretch,
+    SentenceSpan,
+    conllu_form,
     declare_extensions,
-    find_stretches,
-    fit_form,
+    find_sentences,
+    span_to_sentence,
     spread_distribution,
-    to_sentence,
-    write,
+    write_parses,
 )
+from headwise.integrations.surface import Segment
 from headwise.text.segmenter import read_tokens
 from headwise.treebank.sentence import Parse, Sentence, sentence_from_tokens
 
@@ -36,7 +36,7 @@ def doc_of(text: str, sent_starts: list[bool | None] | None = None) -> Doc:
     return Doc(VOCAB, words=words, sent_starts=sent_starts)
 
 
-def ending_with(mark: str) -> documents.Segment:
+def ending_with(mark: str) -> Segment:
     """Make a segmenter that ends a sentence after each word with a mark at its end."""
 
     def segment(chunks: Iterable[str]) -> Iterator[Sentence]:
@@ -55,18 +55,18 @@ def ending_with(mark: str) -> documents.Segment:
 
 
 def bounds(doc: Doc, mark: str = ".", keep: bool = True) -> list[tuple[int, int]]:
-    (stretches,) = find_stretches([doc], ending_with(mark), keep)
-    return [(stretch.start, stretch.end) for stretch in stretches]
+    (spans,) = find_sentences([doc], ending_with(mark), keep)
+    return [(span.start, span.end) for span in spans]
 
 
 def test_sentences_are_found_in_the_text_of_all_documents_together() -> None:
-    docs = [doc_of("a b. c d."), doc_of(""), doc_of("· ·"), doc_of("· e. · f")]
-    found = find_stretches(docs, ending_with("."), True)
+    docs = [doc_of("a b. c d."), doc_of(""), doc_of("· ·"), doc_of("\ufeff e. · f")]
+    found = find_sentences(docs, ending_with("."), True)
     assert found == [
-        [Stretch(0, 2, (0, 1)), Stretch(2, 4, (2, 3))],
+        [SentenceSpan(0, 2, (0, 1)), SentenceSpan(2, 4, (2, 3))],
         [],
-        [Stretch(0, 2, ())],
-        [Stretch(0, 3, (1,)), Stretch(3, 4, (3,))],
+        [SentenceSpan(0, 2, ())],
+        [SentenceSpan(0, 3, (1,)), SentenceSpan(3, 4, (3,))],
     ]
 
 
@@ -85,19 +85,16 @@ def test_a_sentence_that_starts_inside_a_token_starts_with_the_next() -> None:
 
 def test_without_a_segmenter_the_document_must_say() -> None:
     with pytest.raises(ModelError, match="sentencizer"):
-        find_stretches([doc_of("a b")], None, True)
-    assert find_stretches([doc_of("a"), doc_of("")], None, True) == [[Stretch(0, 1, (0,))], []]
+        find_sentences([doc_of("a b")], None, True)
+    assert find_sentences([doc_of("a"), doc_of("")], None, True) == [[SentenceSpan(0, 1, (0,))], []]
     said = doc_of("a b", [True, False])
-    assert find_stretches([said], None, True) == [[Stretch(0, 2, (0, 1))]]
+    assert find_sentences([said], None, True) == [[SentenceSpan(0, 2, (0, 1))]]
 
 
-def test_a_sentence_too_long_for_its_table_of_arcs_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(documents, "MAX_WORDS", 3)
-    assert bounds(doc_of("a b · c")) == [(0, 4)]
-    with pytest.raises(DataError, match="a sentence of 4 words"):
-        bounds(doc_of("a b c d"))
+def test_a_sentence_that_is_too_long_is_refused() -> None:
+    find_sentences([doc_of("a b · c")], ending_with("."), True, max_words=3)
+    with pytest.raises(DataError, match="a sentence has 4 words; the limit is 3"):
+        find_sentences([doc_of("a b c d")], ending_with("."), True, max_words=3)
 
 
 @pytest.mark.parametrize(
@@ -105,17 +102,17 @@ def test_a_sentence_too_long_for_its_table_of_arcs_is_refused(
 )
 def test_forms_are_those_of_the_command_line(token: str) -> None:
     (sentence,) = read_tokens(token)
-    assert fit_form(token) == sentence.words[0].form
+    assert conllu_form(token) == sentence.words[0].form
 
 
 def test_white_space_inside_a_token_is_one_space() -> None:
-    assert fit_form("New\t\n York") == "New York"
+    assert conllu_form("New\t\n York") == "New York"
 
 
 def test_tags_and_forms_go_to_the_parser() -> None:
     doc = Doc(VOCAB, words=["m", "\n", "x"], pos=["DET", "", ""], tags=["ART", "", ""])
     doc[0]._.word_form = "dem"
-    words = to_sentence(doc, Stretch(0, 3, (0, 2))).words
+    words = span_to_sentence(doc, SentenceSpan(0, 3, (0, 2))).words
     assert [(word.form, word.upos, word.xpos) for word in words] == [
         ("dem", "DET", "ART"),
         ("x", "_", "_"),
@@ -124,12 +121,12 @@ def test_tags_and_forms_go_to_the_parser() -> None:
 
 def test_parses_come_back_and_white_space_hangs_on_the_word_before() -> None:
     doc = doc_of("· a · · b · c")
-    stretches = [Stretch(0, 6, (1, 4)), Stretch(6, 7, (6,))]
+    spans = [SentenceSpan(0, 6, (1, 4)), SentenceSpan(6, 7, (6,))]
     parses = [
         Parse((2, 0), ("det", "root"), (math.log(0.25), 0.0), "greedy", ("DET", "?"), ("D", "N")),
         Parse((0,), ("root",), (1e-9,), "greedy", ("X",), ("F",)),
     ]
-    write(doc, stretches, parses)
+    write_parses(doc, spans, parses)
     assert [token.head.i for token in doc] == [1, 4, 1, 1, 4, 4, 6]
     assert [token.dep_ for token in doc] == ["dep", "det", "dep", "dep", "root", "dep", "root"]
     assert [token.pos_ for token in doc] == ["SPACE", "DET", "SPACE", "SPACE", "", "SPACE", "X"]
@@ -141,16 +138,18 @@ def test_parses_come_back_and_white_space_hangs_on_the_word_before() -> None:
 
 def test_tags_that_the_parser_lacks_stay() -> None:
     doc = Doc(VOCAB, words=["a", "b"], pos=["DET", "NOUN"], tags=["D", "N"])
-    write(doc, [Stretch(0, 2, (0, 1))], [Parse((2, 0), ("det", "root"), (0.0, 0.0), "greedy")])
+    write_parses(
+        doc, [SentenceSpan(0, 2, (0, 1))], [Parse((2, 0), ("det", "root"), (0.0, 0.0), "greedy")]
+    )
     assert [(token.pos_, token.tag_) for token in doc] == [("DET", "D"), ("NOUN", "N")]
 
 
 def test_a_sentence_of_white_space_hangs_on_its_first_token() -> None:
     doc = doc_of("a · ·")
     nothing = Parse((), (), (), "greedy")
-    write(
+    write_parses(
         doc,
-        [Stretch(0, 1, (0,)), Stretch(1, 3, ())],
+        [SentenceSpan(0, 1, (0,)), SentenceSpan(1, 3, ())],
         [Parse((0,), ("root",), (0.0,), "greedy"), nothing],
     )
     assert [token.head.i for token in doc] == [0, 1, 1]
@@ -174,12 +173,12 @@ def test_any_trees_survive_in_their_sentences(shapes: list[tuple[int, int]]) -> 
     trees = [some_tree(*shape) for shape in shapes]
     doc = Doc(VOCAB, words=["w"] * sum(map(len, trees)))
     starts = np.cumsum([0, *map(len, trees)]).tolist()
-    stretches = [
-        Stretch(start, start + len(tree), tuple(range(start, start + len(tree))))
+    spans = [
+        SentenceSpan(start, start + len(tree), tuple(range(start, start + len(tree))))
         for start, tree in zip(starts, trees, strict=False)
     ]
     parses = [Parse(tree, ("x",) * len(tree), (0.0,) * len(tree), "greedy") for tree in trees]
-    write(doc, stretches, parses)
+    write_parses(doc, spans, parses)
     assert [sentence.start for sentence in doc.sents] == starts[:-1]
     for start, tree in zip(starts, trees, strict=False):
         heads = [doc[start + i].head.i for i in range(len(tree))]
@@ -189,7 +188,7 @@ def test_any_trees_survive_in_their_sentences(shapes: list[tuple[int, int]]) -> 
 def test_distributions_are_over_the_tokens_and_root_is_column_0() -> None:
     chosen = np.array([[1, 0, 0], [0.25, 0.25, 0.5], [0.5, 0.5, 0]], np.float32)
     with np.errstate(divide="ignore"):
-        spread = spread_distribution(Stretch(3, 6, (3, 5)), np.log(chosen))
+        spread = spread_distribution(SentenceSpan(3, 6, (3, 5)), np.log(chosen))
     assert spread.tolist() == [[0.25, 0.25, 0, 0.5], [0, 0, 0, 0], [0.5, 0.5, 0, 0]]
-    nothing = spread_distribution(Stretch(0, 2, ()), np.zeros((1, 1), np.float32))
+    nothing = spread_distribution(SentenceSpan(0, 2, ()), np.zeros((1, 1), np.float32))
     assert nothing.tolist() == [[0, 0, 0], [0, 0, 0]]

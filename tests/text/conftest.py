@@ -1,6 +1,5 @@
 """A segmenter with random weights: it cuts anywhere, yet its output must be well-formed."""
 
-import numpy as np
 import pytest
 
 from headwise.settings.training import SegmentConfig
@@ -36,8 +35,3 @@ def files() -> dict[str, bytes]:
 @pytest.fixture(scope="session")
 def segmenter(files: dict[str, bytes]) -> Segmenter:
     return Segmenter(files[SEGMENTER_GRAPH], files[SEGMENTER_SETTINGS])
-
-
-@pytest.fixture
-def rng() -> np.random.Generator:
-    return np.random.default_rng(3)

@@ -74,13 +74,6 @@ def test_chunks_and_threads_change_nothing() -> None:
     assert parsed(iter(text), threads=2) == expected
 
 
-def test_offsets_are_those_of_the_whole_stream() -> None:
-    text = "Kids love candy.\n\n" * 9_000
-    *_, sentence = parser().segmenter.segment(text)  # type: ignore[union-attr]
-    assert [word.form for word in sentence.words] == ["Kids", "love", "candy", "."]
-    assert sentence.words[0].misc == f"TokenRange={len(text) - 18}:{len(text) - 14}"
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak from /proc")
 def test_a_text_without_an_end_takes_little_memory() -> None:
     program = (

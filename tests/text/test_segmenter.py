@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import msgspec
-import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -19,6 +18,7 @@ from headwise.text.segmenter import (
     Segmenter,
     read_text,
     read_tokens,
+    why_no_text,
 )
 from tests.text.referee import (
     HARD_TEXTS,
@@ -145,18 +145,12 @@ def test_damaged_files_are_refused(files: dict[str, bytes]) -> None:
         Segmenter(files[SEGMENTER_GRAPH], files[SEGMENTER_SETTINGS][:20], "models/xx")
 
 
+def test_a_model_that_reads_tags_cannot_parse_text() -> None:
+    assert why_no_text(()) is None
+    assert str(why_no_text(["xpos"])).startswith("this model reads the column XPOS, and text ")
+    assert "the columns UPOS, FEATS, " in str(why_no_text(["upos", "feats"]))
+
+
 def test_file_names_fit_a_model_folder(files: dict[str, bytes]) -> None:
     assert all(FILE_NAME.fullmatch(name) for name in files)
     assert sorted(files) == [SEGMENTER_SETTINGS, SEGMENTER_GRAPH]
-
-
-def test_graph_and_network_agree(files: dict[str, bytes], rng: np.random.Generator) -> None:
-    import onnxruntime as ort
-
-    session = ort.InferenceSession(files[SEGMENTER_GRAPH], providers=["CPUExecutionProvider"])
-    reach = msgspec.json.decode(files[SEGMENTER_SETTINGS])["reach"]
-    ids = rng.integers(0, 60, 200).astype(np.int32)
-    whole = session.run(None, {"ids": ids})[0]
-    assert whole.shape == (200 - 2 * reach, 5)
-    part = session.run(None, {"ids": ids[50:120]})[0]
-    np.testing.assert_allclose(part, whole[50 : 50 + len(part)], atol=1e-5)

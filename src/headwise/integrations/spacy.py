@@ -1,4 +1,4 @@
-"""`nlp.add_pipe("headwise")`: the parser as a component of a spaCy pipeline, and as its tokenizer.
+"""`nlp.add_pipe("headwise")`: the parser as a component of a spaCy pipeline, and a tokenizer.
 
     import spacy
 
@@ -7,8 +7,8 @@
     for token in nlp("Kids love candy."):
         print(token.text, token.pos_, token.dep_, token.head.text, token._.head_probability)
 
-spaCy finds both by the entry points of the package. A component is told everything when it is
-made and changes nothing afterwards, so threads may share it; a pipeline saves its settings alone.
+spaCy finds both by the entry points of the package. The settings of a component never change after
+it is made, so threads may share it; a saved pipeline holds only the settings.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,14 +27,14 @@ from spacy.vocab import Vocab
 from headwise.arrays import FloatArray
 from headwise.errors import ConfigError, HeadwiseError, ModelError
 from headwise.integrations.documents import (
-    Stretch,
+    SentenceSpan,
     declare_extensions,
-    find_stretches,
+    find_sentences,
+    span_to_sentence,
     spread_distribution,
-    to_sentence,
-    write,
+    write_parses,
 )
-from headwise.integrations.surface import cover
+from headwise.integrations.surface import cover_text
 from headwise.loading import load_parser
 from headwise.model.bundle import DEFAULT_MODEL, find_model, load_bundle
 from headwise.settings.decoding import DecodeConfig
@@ -42,14 +42,14 @@ from headwise.text.segmenter import NO_SEGMENTER, load_segmenter
 from headwise.treebank.sentence import Parse, Sentence
 
 MAX_THREADS = 256
-BATCH = 128
-"""Documents parsed together where the pipeline does not say how many."""
-ErrorHandler = Callable[[str, "Component", list[Doc], Exception], None]
+BATCH_SIZE = 128
+"""Documents parsed together unless the pipeline sets another number."""
+ErrorHandler = Callable[[str, "ParserComponent", list[Doc], Exception], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a pipeline may say in `config`; docs/spacy.md explains each."""
+    """The `config` of the component; docs/spacy.md explains each field."""
 
     model: str = DEFAULT_MODEL
     threads: int = 1
@@ -58,12 +58,12 @@ class Settings:
     distributions: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse a number of threads that cannot be meant."""
+        """Check the number of threads."""
         if not 1 <= self.threads <= MAX_THREADS:
-            raise ConfigError(f"threads is {self.threads}; 1 to {MAX_THREADS} are possible")
+            raise ConfigError(f"threads is {self.threads}; choose 1 to {MAX_THREADS}")
 
 
-class Component:
+class ParserComponent:
     """Parses documents in place."""
 
     def __init__(self, name: str, settings: Settings) -> None:
@@ -82,8 +82,8 @@ class Component:
         self._annotate([doc])
         return doc
 
-    def pipe(self, stream: Iterable[Doc], *, batch_size: int = BATCH) -> Iterator[Doc]:
-        """Parse documents, the sentences of `batch_size` of them together."""
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = BATCH_SIZE) -> Iterator[Doc]:
+        """Parse documents, `batch_size` at a time."""
         docs_left = iter(stream)
         while docs := list(islice(docs_left, max(1, batch_size))):
             try:
@@ -94,7 +94,7 @@ class Component:
                 yield from docs
 
     def _one_by_one(self, docs: Sequence[Doc]) -> Iterator[Doc]:
-        """Find the document that cannot be parsed, and let the pipeline decide what is to be."""
+        """Pass a document that cannot be parsed to the error handler of the pipeline."""
         for doc in docs:
             try:
                 self._annotate([doc])
@@ -104,33 +104,36 @@ class Component:
                 yield doc
 
     def set_error_handler(self, handler: ErrorHandler) -> None:
-        """Take the pipeline's way with errors, `nlp.set_error_handler`; the default raises."""
+        """Set the error handler, as `nlp.set_error_handler` does; the default one raises."""
         self._handle_error = handler
 
     def get_error_handler(self) -> ErrorHandler:
-        """Say what happens to errors."""
+        """Return the error handler."""
         return self._handle_error
 
     def _annotate(self, docs: Sequence[Doc]) -> None:
         segmenter = self.parser.segmenter
         segment = None if segmenter is None else segmenter.segment
-        cut = find_stretches(docs, segment, self.settings.keep_sentences)
-        pairs = zip(docs, cut, strict=True)
-        sentences = [to_sentence(doc, stretch) for doc, own in pairs for stretch in own]
-        # All are parsed before the first is written: an error leaves every document as it was.
-        parsed = iter(self._parse(sentences))
-        for doc, own in zip(docs, cut, strict=True):
-            if own:
-                self._write(doc, own, [next(parsed) for _ in own])
+        doc_spans = find_sentences(docs, segment, self.settings.keep_sentences)
+        pairs = list(zip(docs, doc_spans, strict=True))
+        # Parse everything before writing anything: an error leaves all documents unchanged.
+        sentences = [span_to_sentence(doc, span) for doc, spans in pairs for span in spans]
+        parses = iter(self._parse(sentences))
+        for doc, spans in pairs:
+            if spans:
+                self._write(doc, spans, [next(parses) for _ in spans])
 
     def _write(
-        self, doc: Doc, own: Sequence[Stretch], parsed: Sequence[tuple[Parse, FloatArray | None]]
+        self,
+        doc: Doc,
+        spans: Sequence[SentenceSpan],
+        parses: Sequence[tuple[Parse, FloatArray | None]],
     ) -> None:
-        write(doc, own, [parse for parse, _ in parsed])
+        write_parses(doc, spans, [parse for parse, _ in parses])
         if self.settings.distributions:
             doc._.head_distributions = [
-                spread_distribution(stretch, log_probs)
-                for stretch, (_, log_probs) in zip(own, parsed, strict=True)
+                spread_distribution(span, log_probs)
+                for span, (_, log_probs) in zip(spans, parses, strict=True)
                 if log_probs is not None
             ]
 
@@ -146,11 +149,11 @@ class Component:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let another process load the model itself: `nlp.pipe(..., n_process=2)`."""
-        return Component, (self.name, self.settings)
+        return ParserComponent, (self.name, self.settings)
 
 
 def _for_spacy(decode: DecodeConfig) -> DecodeConfig:
-    """Ask for trees with one root: in spaCy, two roots are two sentences, and a circle is fatal."""
+    """Require trees with one root: to spaCy, two roots are two sentences, and a cycle is fatal."""
     decoder = "mst" if decode.decoder == "greedy" else decode.decoder
     return msgspec.structs.replace(decode, decoder=decoder, single_root=True)
 
@@ -163,17 +166,17 @@ def make_component(
     keep_sentences: bool,
     keep_tags: bool,
     distributions: bool,
-) -> Component:
-    """Make the component that `nlp.add_pipe("headwise")` asks for."""
-    return Component(name, Settings(model, threads, keep_sentences, keep_tags, distributions))
+) -> ParserComponent:
+    """Make the component for `nlp.add_pipe("headwise")`."""
+    return ParserComponent(name, Settings(model, threads, keep_sentences, keep_tags, distributions))
 
 
 class Tokenizer:
-    """Finds sentences and words in text, instead of spaCy's own rules: `nlp.tokenizer`.
+    """Finds sentences and words in text, in place of spaCy's own rules: `nlp.tokenizer`.
 
     `doc.text` is the text, character by character. The words of a multi-word token are tokens
-    without a space between them; one that is spelt otherwise than its share of the text has its
-    form in `token._.word_form`.
+    without a space between them; if one is spelt differently from its part of the text, its form
+    is in `token._.word_form`.
     """
 
     def __init__(self, vocab: Vocab, model: str = DEFAULT_MODEL) -> None:
@@ -181,14 +184,16 @@ class Tokenizer:
         declare_extensions()
         segmenter = load_segmenter(load_bundle(find_model(model)))
         if segmenter is None:
-            raise ModelError(f"{model}: {NO_SEGMENTER}", "choose another model, or spaCy's tokens")
+            raise ModelError(
+                f"{model}: {NO_SEGMENTER}", "choose another model, or use spaCy's tokenizer"
+            )
         self.vocab = vocab
         self.model = model
         self._segmenter = segmenter
 
     def __call__(self, text: str) -> Doc:
-        """Make a document of a text."""
-        tokens = list(cover(text, self._segmenter.segment(text)))
+        """Turn a text into a document."""
+        tokens = list(cover_text(text, self._segmenter.segment(text)))
         doc = Doc(
             self.vocab,
             words=[text[token.start : token.end] for token in tokens],
@@ -200,23 +205,23 @@ class Tokenizer:
                 doc[i]._.word_form = token.form
         return doc
 
-    def pipe(self, texts: Iterable[str], batch_size: int = BATCH) -> Iterator[Doc]:
-        """Make documents of texts; they are not batched, and need not be."""
+    def pipe(self, texts: Iterable[str], batch_size: int = BATCH_SIZE) -> Iterator[Doc]:
+        """Turn texts into documents, one by one: batches would not be faster."""
         return map(self, texts)
 
     def to_disk(self, path: str | Path, *, exclude: Sequence[str] = ()) -> None:
-        """Write nothing: the config of the pipeline names the model."""
+        """Write nothing, since the config of the pipeline names the model."""
 
     def from_disk(self, path: str | Path, *, exclude: Sequence[str] = ()) -> "Tokenizer":
         """Read nothing."""
         return self
 
     def to_bytes(self, *, exclude: Sequence[str] = ()) -> bytes:
-        """Give nothing: the config of the pipeline names the model."""
+        """Return nothing, since the config of the pipeline names the model."""
         return b""
 
     def from_bytes(self, data: bytes, *, exclude: Sequence[str] = ()) -> "Tokenizer":
-        """Take nothing."""
+        """Read nothing."""
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -225,7 +230,7 @@ class Tokenizer:
 
 
 def make_tokenizer(model: str = DEFAULT_MODEL) -> Callable[[Language], Tokenizer]:
-    """Give a pipeline the tokenizer that its config calls `headwise.Tokenizer.v1`."""
+    """Make the tokenizer that the config of a pipeline calls `headwise.Tokenizer.v1`."""
 
     def make(nlp: Language) -> Tokenizer:
         return Tokenizer(nlp.vocab, model)
@@ -233,7 +238,7 @@ def make_tokenizer(model: str = DEFAULT_MODEL) -> Callable[[Language], Tokenizer
     return make
 
 
-# spaCy wants its components registered when their module is imported; it does so by entry point.
+# spaCy imports this module by its entry point, and components are registered at import.
 Language.factory(
     "headwise",
     default_config={

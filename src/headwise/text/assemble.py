@@ -29,7 +29,7 @@ from headwise.text.scan import (
 from headwise.text.symbols import PARAGRAPH, SPACE, Flags, to_text
 from headwise.treebank.sentence import BLANK, Sentence, TokenRow, sentence_from_tokens
 
-Positions = NDArray[np.int64]
+_Positions = NDArray[np.int64]
 
 MAX_TOKENS = 1_000
 """Running text: a sentence is cut after this many tokens."""
@@ -49,8 +49,8 @@ class _Tokens:
 
     symbols: Labelled
     text: str
-    starts: Positions
-    ends: Positions
+    starts: _Positions
+    ends: _Positions
     is_multiword: Flags
     ends_sentence: Flags
     has_space: Flags
@@ -108,7 +108,7 @@ def _find_tokens(symbols: Labelled, max_length: int | None) -> _Tokens:
     ends = np.flatnonzero(labels[:-1] & TOKEN_END)
     if max_length is not None:
         ends = _cut_long(ends, is_space, max_length)
-    starts: Positions = np.concatenate([np.zeros(1, np.int64), ends + 1])[: len(ends)]
+    starts: _Positions = np.concatenate([np.zeros(1, np.int64), ends + 1])[: len(ends)]
     starts += is_space[starts]
     n_words = np.cumsum(labels & WORD_END)
     has_inner_word = n_words[ends] > n_words[starts] - (labels[starts] & WORD_END)
@@ -123,7 +123,7 @@ def _find_tokens(symbols: Labelled, max_length: int | None) -> _Tokens:
     )
 
 
-def _cut_long(ends: Positions, is_space: Flags, max_length: int) -> Positions:
+def _cut_long(ends: _Positions, is_space: Flags, max_length: int) -> _Positions:
     """End tokens after `max_length` symbols, also the one that has no end yet."""
     bounds = np.append(ends, len(is_space) - 1)
     lengths = np.diff(bounds, prepend=-1)

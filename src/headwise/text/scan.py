@@ -42,7 +42,7 @@ CHARACTER_CLASSES = (
     *("Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co", "Cn", "Han", "Kana", "Hangul"),
 )
 """The Unicode categories, then three scripts."""
-PADDING = 0
+PADDING_ID = 0
 """The id of padding between paragraphs."""
 FIRST_CHARACTER = 1 + len(CHARACTER_CLASSES)
 """Ids from 1 are classes, ids from here are characters."""
@@ -142,7 +142,7 @@ class Scanner:
 
     def label(self, stream: Iterable[Symbols], by_line: bool = False) -> Iterator[Labelled]:
         """Label a stream of symbols; with `by_line`, only breaks end sentences."""
-        ids = np.full(self.reach, PADDING, np.int32)
+        ids = np.full(self.reach, PADDING_ID, np.int32)
         is_first = np.zeros(0, np.bool_)
         codes, offsets = np.zeros(0, np.uint32), np.zeros(0, np.int64)
         for symbols in chain(stream, [None]):
@@ -170,7 +170,7 @@ class Scanner:
         """Return the ids of symbols, breaks padded, and which of the ids are the first of one."""
         is_break = (codes == LINE) | (codes == PARAGRAPH)
         ids = self.alphabet.ids(codes)
-        ids[is_break] = PADDING
+        ids[is_break] = PADDING_ID
         if not is_break.any():
             return ids, np.ones(len(ids), np.bool_)
         widths = np.where(is_break, self.reach, 1)
@@ -181,7 +181,7 @@ class Scanner:
     def _score(self, ids: CharacterIds, n: int) -> BoundaryScores:
         """Score n positions, the first of which has `reach` ids before it; pad after the end."""
         around = 2 * self.reach
-        padded = np.concatenate([ids, np.full(max(0, n + around - len(ids)), PADDING, np.int32)])
+        padded = np.concatenate([ids, np.full(max(0, n + around - len(ids)), PADDING_ID, np.int32)])
         bounds = [*range(0, n, self.window), n]
         windows = [padded[start : end + around] for start, end in pairwise(bounds)]
         return np.concatenate([self.network(window) for window in windows])

@@ -28,7 +28,7 @@ from headwise.text.scan import (
     FIRST_CHARACTER,
     MAX_ALPHABET,
     N_SCORES,
-    PADDING,
+    PADDING_ID,
     BoundaryScores,
     CharacterIds,
     CharacterScorer,
@@ -167,7 +167,7 @@ def _open_network(data: bytes, where: str, settings: SegmentSettings) -> Charact
 
     last_id = FIRST_CHARACTER + len(settings.characters) - 1
     try:
-        scores = score(np.array([PADDING] * (2 * settings.reach) + [last_id], np.int32))
+        scores = score(np.array([PADDING_ID] * (2 * settings.reach) + [last_id], np.int32))
         fits = scores.shape == (1, N_SCORES)
     except (ValueError, *ORT_ERRORS):
         fits = False

@@ -1,5 +1,6 @@
 """Training a segmenter: it learns, the same each time, and its files do what it does."""
 
+import msgspec
 import numpy as np
 import pytest
 import torch
@@ -15,8 +16,9 @@ from headwise.learn.segment.train import (
     train_segmenter,
 )
 from headwise.settings.training import SegmentConfig
-from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS, Segmenter
-from headwise.text.symbols import to_codes
+from headwise.text.assemble import assemble
+from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS, Segmenter, read_tokens
+from headwise.text.symbols import read_symbols, to_codes
 
 CPU = torch.device("cpu")
 SMALL = SegmentConfig(
@@ -45,7 +47,7 @@ def test_same_seed_same_segmenter(
 ) -> None:
     training = train_segmenter(ewt_sentences, ewt_sentences[:40], SMALL, 1, CPU)
     first = next(training)
-    torch.rand(7)  # whoever else draws in between changes nothing
+    torch.rand(7)  # other draws in between change nothing
     second = next(training)
     assert [first.loss, second.loss] == [report.loss for report in reports[:2]]
     assert [first.dev, second.dev] == [report.dev for report in reports[:2]]
@@ -65,8 +67,7 @@ def test_files_do_what_the_network_does(
     assert evaluate_segmenter(best, gold_sentences(ewt_sentences[:40])) == reports[-1].best_dev
     n_same = 0
     for gold in ewt_sentences[:40]:
-        (text,) = [line[9:] for line in gold.lines if line.startswith("# text = ")]
-        words = [word.form for found in segmenter.segment(text) for word in found.words]
+        words = [word.form for found in segmenter.segment(gold.text) for word in found.words]
         n_same += words == [word.form for word in gold.words]
     assert n_same >= 30
 
@@ -74,6 +75,16 @@ def test_files_do_what_the_network_does(
 def test_a_treebank_without_words_is_refused(ewt_sentences: list[Sentence]) -> None:
     with pytest.raises(DataError, match="<dev>: no sentence with words"):
         next(train_segmenter(ewt_sentences, [], SMALL, 1, CPU))
+
+
+def test_a_treebank_with_a_space_before_every_mark_is_shown_both_ways() -> None:
+    spaced = list(read_tokens("Kids love candy .\nSo do I !\n" * 10))
+    config = msgspec.structs.replace(SMALL, epochs=1)
+    (report,) = train_segmenter(spaced, spaced, config, 1, CPU)
+    for text in ("Kids love candy.", "Kids love candy ."):
+        labelled = report.best.scanner().label(read_symbols(text))
+        (sentence,) = assemble(labelled, report.best.expansions)
+        assert [word.form for word in sentence.words] == ["Kids", "love", "candy", "."]
 
 
 def test_loss_leaves_out_what_is_ignored() -> None:

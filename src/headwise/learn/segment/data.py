@@ -22,7 +22,7 @@ from headwise.text.scan import (
     BOUNDARY,
     EXPANDS,
     FIRST_CHARACTER,
-    PADDING,
+    PADDING_ID,
     SENTENCE_END,
     TOKEN_END,
     WORD_END,
@@ -285,7 +285,7 @@ def segment_batches(
     shift = int(random.integers(width))
     n = -(-(shift + len(ids)) // width)
     after = n * width - shift - len(ids)
-    ids = np.pad(ids, (reach + shift, after + reach), constant_values=PADDING)
+    ids = np.pad(ids, (reach + shift, after + reach), constant_values=PADDING_ID)
     targets = np.pad(targets, ((shift, after), (0, 0)), constant_values=IGNORED)
     order = random.permutation(n)
     for first in range(0, n, n_rows):
