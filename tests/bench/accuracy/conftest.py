@@ -1,13 +1,10 @@
-"""A small plan, and the results of a finished bench."""
+"""A small plan: two seeds, an ensemble of them, a student, two treebanks, missing vectors."""
 
 from pathlib import Path
 
 import pytest
 
-from bench.accuracy.measure import PartScores, Scores
 from bench.accuracy.plan import Plan, read_plan
-from bench.experiment.plan import key_of, select_runs
-from bench.experiment.results import Result, write_json
 
 SMALL = """set = [
     "model.vector_words=0", "model.word_size=8", "model.hidden_size=8", "model.layers=1",
@@ -81,34 +78,3 @@ def plan_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def plan(plan_path: Path) -> Plan:
     return read_plan(plan_path)
-
-
-def made_part(uas: float) -> PartScores:
-    return PartScores(n_words=300, uas=uas, las=uas - 2)
-
-
-@pytest.fixture
-def out(tmp_path: Path, plan: Plan) -> Path:
-    """Results of every run except those of the row `wordy`, as JSON files."""
-    for number, run in enumerate(select_runs(plan)):
-        if run.names == ("wordy",):
-            continue
-        uas = 80 + number / 2
-        names = ["dev", "test", *plan.row(run).tests]
-        scores = Scores(
-            torch={name: made_part(uas) for name in names},
-            int8={name: made_part(uas - 0.25) for name in names},
-            machine="a machine",
-            n_bytes=3_000_000,
-        )
-        result = Result(
-            row=run.names[0],
-            seed=run.seed,
-            key=key_of(plan, run),
-            commands={"train": f"train {run}"},
-            seconds={"train": 61.0, "measure": 4.0},
-            side_by_side=8,
-            scores=scores,
-        )
-        write_json(run.path(tmp_path, ".json"), result)
-    return tmp_path

@@ -9,7 +9,8 @@ from bench.accuracy.__main__ import main
 from bench.accuracy.measure import Scores
 from bench.accuracy.plan import Plan
 from bench.experiment.command import pending_runs
-from bench.experiment.plan import Run, select_runs
+from bench.experiment.plan import Run, key_of, select_runs
+from bench.experiment.results import Result, write_json
 
 
 def call(plan_path: Path, data: Path, out: Path, *more: str) -> int:
@@ -38,15 +39,21 @@ def test_from_a_teacher_to_the_report(
     assert "3 of 3 runs are done, 0 to do" in capsys.readouterr().err
 
 
-def test_running_out_of_time_is_no_failure(
-    plan_path: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(plan_path, data, tmp_path, "--only", "taught", "--time-limit", "0") == 0
-    assert "time is up: 3 runs are not finished; call again" in capsys.readouterr().err
-
-
-def test_a_deleted_teacher_is_trained_again(out: Path, plan: Plan) -> None:
-    (out / "taught-7.json").unlink()
+def test_a_deleted_teacher_is_trained_again(plan: Plan, tmp_path: Path) -> None:
     runs = [run for run in select_runs(plan) if run.names != ("wordy",)]
-    pending = [Run(("small",), 1), Run(("small",), 2), Run(("taught",), 7)]
-    assert pending_runs(plan, runs, out, Scores) == pending
+    student = Run(("taught",), 7)
+    for run in runs:
+        if run != student:
+            scores = Scores(torch={}, int8={}, machine="", n_bytes=0)
+            result = Result(
+                row=run.names[0],
+                seed=run.seed,
+                key=key_of(plan, run),
+                commands={},
+                seconds={},
+                side_by_side=1,
+                scores=scores,
+            )
+            write_json(run.path(tmp_path, ".json"), result)
+    teachers = [Run(("small",), 1), Run(("small",), 2)]
+    assert pending_runs(plan, runs, tmp_path, Scores) == [*teachers, student]

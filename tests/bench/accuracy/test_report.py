@@ -1,60 +1,45 @@
+"""The committed report is reproduced from the committed results."""
+
 import json
+from collections.abc import Callable
 from pathlib import Path
 
-from bench.accuracy.plan import Plan
+from bench.accuracy.__main__ import main
+from bench.accuracy.plan import PLAN_PATH, Plan, read_plan
 from bench.accuracy.report import gather, main_table, other_tests, report
-from bench.experiment.results import Result, write_json
 from bench.experiment.tables import Average
-from bench.paper.scores import Output, PartScores, Scores
+
+Check = Callable[[Path, Callable[[], int]], bool]
 
 
-def peer(out: Path, system: str, las: float) -> None:
-    part = PartScores(
-        n_sentences=1, n_words=1, uas=1, las=1, uem=1, lem=1, label_accuracy=1, tree_rate=1,
-        projective_rate=1, all_words=(las + 3, las), bins=(),
-    )  # fmt: skip
-    scores = Scores(repaired=Output(dev=part, test=part), machine="m", versions={})
-    result = Result(
-        dataset="english", system=system, seed=1, key="k", commands={}, seconds={},
-        side_by_side=1, scores=scores,
-    )  # fmt: skip
-    write_json(out / "english" / f"{system}-1.json", result)
+def test_the_committed_report_is_reproduced(results: Path, reproduces: Check) -> None:
+    out, peers = str(results / "accuracy"), [str(results / "paper"), str(results / "peers")]
+    arguments = ["--out", out, "--peers", *peers, "--report-only"]
+    assert reproduces(results / "accuracy", lambda: main(arguments))
 
 
-def test_other_parsers_come_before_our_rows(out: Path, plan: Plan, tmp_path: Path) -> None:
-    peer(tmp_path / "peers", "udpipe-swap", 70.0)
-    peer(tmp_path / "peers", "dense", 72.0)
-    rows = main_table(gather(plan, out, [tmp_path / "peers"])).rows
-    assert [row[1] for row in rows] == [
-        "UDPipe 1, swap", "DeNSe, the paper's recipe", "Small", "Both", "Ensemble", "Taught",
+def test_other_parsers_come_before_our_rows(results: Path) -> None:
+    findings = gather(read_plan(PLAN_PATH), results / "accuracy", [results / "paper"])
+    ewt = [row for row in main_table(findings).rows if row[0] == "UD_English-EWT"]
+    assert [row[1] for row in ewt[:3]] == [
+        "UDPipe 1, projective", "UDPipe 1, swap", "DeNSe, the paper's recipe",
     ]  # fmt: skip
-    swap, dense, small = rows[:3]
-    assert swap[6:10] == (Average(73.0, None, 1), Average(70.0, None, 1), None, None)
-    assert dense[6:10] == (None, None, Average(75.0, None, 1), Average(72.0, None, 1))
-    assert small[3] == 2
-    assert small[4] == Average(81.25, 1.0607, 2)
-    assert small[10] == Average(0.25, 0.0, 2)
-    assert small[11:] == ("50.0 / 40.0", 3.0)
+    udpipe, _, dense, ours = ewt[:4]
+    assert udpipe[8:10] == dense[6:8] == (None, None)
+    assert all(isinstance(cell, Average) for cell in (*udpipe[6:8], *dense[8:10], *ours[4:11]))
+    titles = {row[0] for row in other_tests(findings).rows}
+    assert titles == {"UD_English-GUM", "UD_English-PUD"}
 
 
-def test_other_tests_have_a_table_of_their_own(out: Path, plan: Plan) -> None:
-    rows = other_tests(gather(plan, out, [])).rows
-    assert [(row[0], row[1], row[3]) for row in rows] == [
-        ("More", "Both", 2),
-        ("More", "Ensemble", 1),
-    ]
-
-
-def test_missing_and_outdated_runs_are_listed(out: Path, plan: Plan) -> None:
-    path = out / "small-2.json"
-    content = path.read_text()
-    path.write_text(content.replace(json.loads(content)["key"], "another"))
-    markdown, data = report(gather(plan, out, []), out)
-    text = markdown.read_text(encoding="utf-8")
-    assert "Not there yet: wordy/1." in text
-    assert "settings than those of the plan now:** small/2." in text
-    assert "| English | Small | words | 2 | 81.25 ± 1.06 |" in text
-    assert json.loads(data.read_text())["runs"]["small"][0]["seed"] == 1
+def test_missing_and_outdated_runs_are_listed(results: Path) -> None:
+    out = results / "accuracy"
+    (out / "gothic-2.json").unlink()
+    path = out / "gothic-1.json"
+    path.write_text(path.read_text().replace(json.loads(path.read_text())["key"], "another"))
+    markdown, _ = report(gather(read_plan(PLAN_PATH), out, []), out)
+    lines = markdown.read_text(encoding="utf-8").splitlines()
+    assert "gothic/2" in next(line for line in lines if line.startswith("Not there yet:"))
+    assert "gothic/1" in next(line for line in lines if line.startswith("**Made with"))
 
 
 def test_a_report_without_results(plan: Plan, tmp_path: Path) -> None:

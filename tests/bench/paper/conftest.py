@@ -1,21 +1,10 @@
-"""A small plan, and the results of a finished bench."""
+"""A small plan with one dataset that is in `data` and one that is not."""
 
 from pathlib import Path
 
 import pytest
 
-from bench.experiment.plan import key_of
-from bench.experiment.results import Result, write_json
 from bench.paper.plan import Plan, read_plan
-from bench.paper.scores import (
-    Bin,
-    Output,
-    PartScores,
-    Scores,
-    Treebank,
-    TreebankPart,
-    treebank_path,
-)
 
 CHAIN = (
     "import sys; from pathlib import Path; from headwise import read_sentences, Parse\\n"
@@ -80,56 +69,3 @@ def plan_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def plan(plan_path: Path) -> Plan:
     return read_plan(plan_path)
-
-
-def made_part(uas: float, tree_rate: float = 100.0) -> PartScores:
-    return PartScores(
-        n_sentences=20,
-        n_words=300,
-        uas=uas,
-        las=uas - 2,
-        uem=uas / 2,
-        lem=uas / 3,
-        label_accuracy=uas - 1,
-        tree_rate=tree_rate,
-        projective_rate=tree_rate - 5,
-        all_words=(uas - 1, uas - 3),
-        bins=tuple(
-            Bin(last_length=5 * (i + 1), n_sentences=2, uas=None if i == 0 else uas + 5 - i)
-            for i in range(10)
-        ),
-    )
-
-
-def made_output(uas: float, tree_rate: float = 100.0) -> Output:
-    return Output(dev=made_part(uas, tree_rate), test=made_part(uas - 0.5, tree_rate))
-
-
-@pytest.fixture
-def out(tmp_path: Path, plan: Plan) -> Path:
-    """Results of every run, as JSON files."""
-    base = {"dense-pei": 80.0, "dense": 88.0, "chain": 84.0}
-    for run in plan.runs():
-        dataset, system = run.names
-        uas = base[system] + run.seed / 4 - (10 if dataset == "gothic" else 0)
-        is_external = plan.systems[system].is_external
-        scores = Scores(
-            greedy=None if is_external else made_output(uas - 0.25, 90.0),
-            repaired=made_output(uas),
-            machine="a machine",
-            versions={"headwise": "1"},
-        )
-        result = Result(
-            dataset=dataset,
-            system=system,
-            seed=run.seed,
-            key=key_of(plan, run),
-            commands={"train": f"train {run}"},
-            seconds={"train": 61.0, "measure": 4.0},
-            side_by_side=8,
-            scores=scores,
-        )
-        write_json(run.path(tmp_path, ".json"), result)
-    part = TreebankPart(n_sentences=1234, n_words=20000, projective=97.65, sha256="0" * 64)
-    write_json(treebank_path(tmp_path, "english"), Treebank(train=part, dev=part, test=part))
-    return tmp_path

@@ -1,45 +1,66 @@
+"""The committed report is reproduced from the committed results."""
+
 import json
+from collections.abc import Callable
 from pathlib import Path
 
-from bench.paper.plan import Plan
+import pytest
+
+from bench.experiment.tables import Average
+from bench.paper.__main__ import main
+from bench.paper.plan import PLAN_PATH, read_plan
 from bench.paper.report import NO_READING, gather, report
+from bench.paper.tables import average_of, by_length, claims, gain, lead_over_others
 
-GOLDEN = Path(__file__).with_name("report.md")
-
-
-def test_the_report_is_as_expected(out: Path, plan: Plan) -> None:
-    """After an intended change, check the new report and copy it over `report.md`."""
-    markdown, _ = report(gather(plan, out), out, [out / "figure-3.png"])
-    assert markdown.read_text(encoding="utf-8") == GOLDEN.read_text(encoding="utf-8")
+PLAN = read_plan(PLAN_PATH)
+Check = Callable[[Path, Callable[[], int]], bool]
 
 
-def test_json_holds_tables_bins_and_runs(out: Path, plan: Plan) -> None:
-    _, path = report(gather(plan, out), out, [])
-    found = json.loads(path.read_text(encoding="utf-8"))
-    assert len(found["runs"]) == 10
-    assert found["figure_3"]["english"]["dense"][9][0] == 50
-    assert found["tables"][0]["title"] == "Table 1: training sets"
+@pytest.fixture
+def out(results: Path) -> Path:
+    return results / "paper"
 
 
-def test_the_reading_is_included(out: Path, plan: Plan) -> None:
-    (out / "reading.md").write_text("It is so.\n")
-    markdown, _ = report(gather(plan, out), out, [])
+def test_the_committed_report_is_reproduced(out: Path, reproduces: Check) -> None:
+    assert reproduces(out, lambda: main(["--out", str(out), "--report-only"]))
+
+
+def test_missing_and_outdated_runs_are_listed(out: Path) -> None:
+    (out / "ewt/dense-2.json").unlink()
+    (out / "reading.md").unlink()
+    path = out / "gothic/dense-1.json"
+    path.write_text(path.read_text().replace(json.loads(path.read_text())["key"], "another"))
+    markdown, _ = report(gather(PLAN, out), out, [])
     text = markdown.read_text(encoding="utf-8")
-    assert "### A plain reading\n\nIt is so.\n\n### Commands" in text
-    assert NO_READING not in text
+    assert "ewt/dense/2" in next(line for line in text.splitlines() if "Not there yet:" in line)
+    assert "gothic/dense/1" in next(line for line in text.splitlines() if "**Made with" in line)
+    assert NO_READING in text
 
 
-def test_missing_and_outdated_runs_are_listed(out: Path, plan: Plan) -> None:
-    (out / "english" / "dense-2.json").unlink()
-    path = out / "gothic" / "chain-1.json"
-    text = path.read_text()
-    path.write_text(text.replace(json.loads(text)["key"], "another"))
-    markdown, _ = report(gather(plan, out), out, [])
-    text = markdown.read_text(encoding="utf-8")
-    assert "Not there yet: english/dense/2." in text
-    assert "of the plan now:** gothic/chain/1." in text
-
-
-def test_a_report_without_results(plan: Plan, tmp_path: Path) -> None:
-    markdown, _ = report(gather(plan, tmp_path), tmp_path, [])
+def test_a_report_without_results(tmp_path: Path) -> None:
+    markdown, _ = report(gather(PLAN, tmp_path), tmp_path, [])
     assert "from 0 runs on nothing yet" in markdown.read_text(encoding="utf-8")
+
+
+def test_scores_are_averaged_over_seeds(out: Path) -> None:
+    findings = gather(PLAN, out)
+    dense = findings.of("ewt", "dense")
+    repaired = average_of(dense, "repaired", "test", "uas")
+    greedy = average_of(dense, "greedy", "test", "uas")
+    added = gain(dense, "test", "uas")
+    assert isinstance(repaired, Average)
+    assert greedy
+    assert added
+    assert added.mean == pytest.approx(repaired.mean - greedy.mean, abs=1e-3)
+    assert repaired.n == 3
+    assert average_of(findings.of("ewt", "udpipe-swap"), "greedy", "dev", "uas") is None
+    assert len(by_length(dense)) == 10
+    assert by_length([]) == []
+
+
+def test_claims_without_results_are_blank(out: Path) -> None:
+    for path in (out / "ewt").glob("dense-[123].json"):
+        path.unlink()
+    findings = gather(PLAN, out)
+    assert claims(findings).rows[0][1] is None
+    assert lead_over_others(findings, "ewt") == (None, None)
