@@ -114,12 +114,12 @@ def test_conll_x_to_u_and_back() -> None:
     assert back.stdout_bytes == path.read_bytes()
 
 
-def test_what_is_left_out_is_said() -> None:
+def test_what_is_left_out_is_counted() -> None:
     sample = FIXTURES / "ewt-empty-nodes-6.conllu"
     flags = [sample, "--from", "conllu", "--to", "conllx"]
     fails(1, "CoNLL-X cannot hold: empty node", *flags)
-    said = done(*flags, "--drop").stderr
-    assert re.search(r"^left out: .*[0-9]+ DEPS, .*[0-9]+ empty nodes", said, re.MULTILINE)
+    summary = done(*flags, "--drop").stderr
+    assert re.search(r"^left out: .*[0-9]+ DEPS, .*[0-9]+ empty nodes", summary, re.MULTILINE)
     assert "1 trees without words" in done("--rules", "english", stdin=b"((S (-NONE- *)))").stderr
 
 
@@ -130,7 +130,7 @@ def test_a_fault_leaves_no_file(tmp_path: Path) -> None:
     fails(1, "wsj_2300.mrg:2: the file ends", folder, "--split", "ptb", "--out", tmp_path / "out")
     assert list((tmp_path / "out").iterdir()) == []
     (tmp_path / "file").touch()
-    fails(1, "can it be made?", folder, "--split", "ptb", "--out", tmp_path / "file")
+    fails(1, "can a folder be created there?", folder, "--split", "ptb", "--out", tmp_path / "file")
 
 
 def test_words_as_they_are_and_as_asked_for() -> None:

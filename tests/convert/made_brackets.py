@@ -5,7 +5,7 @@ import io
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from headwise.convert.brackets import Node, Tree, read_trees
+from headwise.convert.brackets import Node, PhraseTree, read_trees
 
 FIXED = settings(max_examples=150, deadline=None, derandomize=True, database=None)
 _LABELS = "S NP VP SBAR PP QP NP-SBJ-1 NP-TMP ADJP-PRD X IP CP DNP PRN NP=2 SQ UCP FRAG"
@@ -20,7 +20,7 @@ WORD = st.sampled_from(["a", "dog", "*-1", "0", "-LRB-", "1\\/2", "狗", "<S", "
 
 
 @st.composite
-def trees(draw: st.DrawFn, max_nodes: int = 30) -> Tree:
+def trees(draw: st.DrawFn, max_nodes: int = 30) -> PhraseTree:
     """Draw parents for a row of nodes; whoever has no children at the end is a word."""
     n_nodes = draw(st.integers(2, max_nodes))
     last_path, parents = [0], [-1]
@@ -35,14 +35,14 @@ def trees(draw: st.DrawFn, max_nodes: int = 30) -> Tree:
     ]
     if draw(st.booleans()):
         nodes[0] = nodes[0]._replace(label="")
-    return Tree(tuple(nodes))
+    return PhraseTree(tuple(nodes))
 
 
-def read(text: str | bytes, encoding: str = "utf-8") -> list[Tree]:
+def read(text: str | bytes, encoding: str = "utf-8") -> list[PhraseTree]:
     data = text.encode(encoding) if isinstance(text, str) else text
     return list(read_trees(io.BytesIO(data), encoding))
 
 
-def one(text: str) -> Tree:
+def one(text: str) -> PhraseTree:
     (tree,) = read(text)
     return tree

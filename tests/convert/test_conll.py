@@ -37,8 +37,8 @@ def test_phead_and_pdeprel_live_in_misc() -> None:
 def test_x_to_u_to_x_is_the_same() -> None:
     path = FIXTURES / "hand-made.conllx"
     back = [to_conllx(to_conllu(sentence)) for sentence in read_sentences(path, "conllx")]
-    assert "".join(done.sentence.conllu for done in back) == path.read_text(encoding="utf-8")
-    assert all(not done.lost for done in back)
+    assert "".join(sentence.conllu for sentence, _ in back) == path.read_text(encoding="utf-8")
+    assert not any(lost for _, lost in back)
 
 
 @FIXED
@@ -49,16 +49,16 @@ def test_x_to_u_to_x_is_the_same_for_any_values(rows: list[tuple[str, ...]]) -> 
         row[COLUMNS.index("head")] = "0"
     sentence = sentence_from_words(clean, COLUMNS)
     (as_u,) = read(to_conllu(sentence).conllu, "conllu")
-    back = to_conllx(as_u)
-    assert back.sentence.conllu == sentence.conllu
-    assert not back.lost
-    assert to_conllx(to_conllu(sentence)).sentence.words == sentence.words
+    back, lost = to_conllx(as_u)
+    assert back.conllu == sentence.conllu
+    assert not lost
+    assert to_conllx(to_conllu(sentence))[0].words == sentence.words
 
 
 def test_a_carriage_return_in_phead_survives() -> None:
     (sentence,) = read("1\ta\t_\t_\t_\t_\t0\t_\tx\r\t_\n\n", "conllx")
     (as_u,) = read(to_conllu(sentence).conllu, "conllu")
-    assert to_conllx(as_u).sentence.words == sentence.words
+    assert to_conllx(as_u)[0].words == sentence.words
 
 
 def test_what_has_no_place_is_counted() -> None:
@@ -66,11 +66,9 @@ def test_what_has_no_place_is_counted() -> None:
         "# text = a\n# more\n1\ta\t_\tX\tY\tA=B\t0\troot\t0:root\tSpaceAfter=No|PHead=1\n"
         "2\tb\t_\tX\tY\t_\t1\tdep\t_\tPHead=|PDeprel=x\n\n"
     )
-    done = to_conllx(read(text, "conllu")[0])
-    assert done.lost == Counter({"comment": 2, "DEPS": 1, "MISC": 1})
-    assert done.sentence.conllu == (
-        "1\ta\t_\tX\tY\tA=B\t0\troot\t1\t_\n2\tb\t_\tX\tY\t_\t1\tdep\t_\tx\n\n"
-    )
+    done, lost = to_conllx(read(text, "conllu")[0])
+    assert lost == Counter({"comment": 2, "DEPS": 1, "MISC": 1})
+    assert done.conllu == ("1\ta\t_\tX\tY\tA=B\t0\troot\t1\t_\n2\tb\t_\tX\tY\t_\t1\tdep\t_\tx\n\n")
 
 
 @pytest.mark.parametrize(
@@ -83,20 +81,20 @@ def test_ranges_and_empty_nodes_are_refused_or_dropped(line: str, kind: str) -> 
         DataError, match=f"<stream>:2: .* CoNLL-X cannot hold: {kind}\nhint: .*drop"
     ):
         to_conllx(sentence)
-    done = to_conllx(sentence, drop=True)
-    assert done.sentence.conllu == words
-    assert done.lost == Counter({"comment": 1, kind: 1})
+    done, lost = to_conllx(sentence, drop=True)
+    assert done.conllu == words
+    assert lost == Counter({"comment": 1, kind: 1})
 
 
 def test_real_sentences_keep_their_first_eight_columns(ewt_sentences: list[Sentence]) -> None:
     for sentence in ewt_sentences:
-        there = to_conllx(sentence, drop=True).sentence
+        there = to_conllx(sentence, drop=True)[0]
         assert [word[:8] for word in there.words] == [word[:8] for word in sentence.words]
         assert read(there.conllu, "conllx")[0].words == there.words
 
 
 def test_a_block_without_words_becomes_nothing() -> None:
     (sentence,) = read("# only a comment\n\n", "conllu")
-    done = to_conllx(sentence)
-    assert done.sentence.conllu == ""
-    assert done.lost == Counter({"comment": 1})
+    done, lost = to_conllx(sentence)
+    assert done.conllu == ""
+    assert lost == Counter({"comment": 1})

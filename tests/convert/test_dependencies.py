@@ -9,9 +9,9 @@ from convert.made_brackets import FIXED, one, trees
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwise.convert.brackets import Node, Tree, read_trees
-from headwise.convert.dependencies import find_arcs, to_sentence
-from headwise.convert.heads import load_rules, without_empty
+from headwise.convert.brackets import Node, PhraseTree, read_trees
+from headwise.convert.dependencies import find_arcs, tree_to_sentence
+from headwise.convert.heads import load_rules, remove_empty
 from headwise.treebank.conllu import read_sentences
 from headwise.trees.tree import is_projective, is_tree
 
@@ -22,7 +22,7 @@ KIDS = """( (S (NP-SBJ-1 (NNS Kids)) (VP (VBP want)
 
 
 def test_a_sentence_in_conllu() -> None:
-    sentence = to_sentence(one(KIDS), RULES["english"], sentence_id="kids 1.1")
+    sentence = tree_to_sentence(one(KIDS), RULES["english"], sentence_id="kids 1.1")
     assert sentence is not None
     assert sentence.conllu == (
         "# sent_id = kids_1.1\n"
@@ -39,13 +39,13 @@ def test_a_sentence_in_conllu() -> None:
 
 
 def test_a_sentence_in_conllx_has_the_tag_twice_and_no_comment() -> None:
-    sentence = to_sentence(one(KIDS), RULES["english"], "conllx", "kids.1")
+    sentence = tree_to_sentence(one(KIDS), RULES["english"], "conllx", "kids.1")
     assert sentence is not None
     assert sentence.lines[0] == "1\tKids\t_\tNNS\tNNS\t_\t2\tSUB\t_\t_\n"
 
 
 def test_escapes_are_undone_when_asked() -> None:
-    sentence = to_sentence(one(KIDS), RULES["english"], unescape=True)
+    sentence = tree_to_sentence(one(KIDS), RULES["english"], unescape=True)
     assert sentence is not None
     assert [(word.form, word.xpos) for word in sentence.words[4:6]] == [
         ("(", "-LRB-"),
@@ -55,7 +55,7 @@ def test_escapes_are_undone_when_asked() -> None:
 
 
 def test_a_tree_without_words_is_no_sentence() -> None:
-    assert to_sentence(one("((S (-NONE- *)))"), RULES["english"]) is None
+    assert tree_to_sentence(one("((S (-NONE- *)))"), RULES["english"]) is None
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_coordination_goes_by_the_table(text: str, heads: list[int]) -> None:
 
 def test_a_free_sample_is_as_the_rules_say() -> None:
     found = [
-        to_sentence(tree, RULES["english"], sentence_id=f"heads-gentle-road.{number}")
+        tree_to_sentence(tree, RULES["english"], sentence_id=f"heads-gentle-road.{number}")
         for number, tree in enumerate(read_trees(FIXTURES / "heads-gentle-road.txt"), 1)
     ]
     gold = list(read_sentences(FIXTURES / "heads-gentle-road.conllu"))
@@ -83,8 +83,8 @@ def test_a_free_sample_is_as_the_rules_say() -> None:
 
 @FIXED
 @given(trees(60), st.sampled_from(sorted(RULES)))
-def test_any_tree_becomes_a_projective_tree_with_one_root(tree: Tree, language: str) -> None:
-    words = without_empty(tree)
+def test_any_tree_becomes_a_projective_tree_with_one_root(tree: PhraseTree, language: str) -> None:
+    words = remove_empty(tree)
     if words is None:
         return
     heads, labels = find_arcs(words, RULES[language])
@@ -98,8 +98,8 @@ def test_any_tree_becomes_a_projective_tree_with_one_root(tree: Tree, language: 
 
 @FIXED
 @given(trees(60), st.sampled_from(["conllu", "conllx"]))
-def test_what_is_written_can_be_read(tree: Tree, form: str) -> None:
-    sentence = to_sentence(tree, RULES["english"], form, "a.1")  # type: ignore[arg-type]
+def test_what_is_written_can_be_read(tree: PhraseTree, form: str) -> None:
+    sentence = tree_to_sentence(tree, RULES["english"], form, "a.1")  # type: ignore[arg-type]
     if sentence is not None:
         (again,) = read_sentences(io.BytesIO(sentence.conllu.encode()), form)  # type: ignore[arg-type]
         assert again.words == sentence.words
@@ -108,6 +108,6 @@ def test_what_is_written_can_be_read(tree: Tree, form: str) -> None:
 def test_depth_is_no_matter() -> None:
     n_nodes = 50_000
     nodes = [Node("S", place - 1) for place in range(n_nodes)]
-    tree = Tree((*nodes, Node("NN", n_nodes - 1, "dog")))
+    tree = PhraseTree((*nodes, Node("NN", n_nodes - 1, "dog")))
     assert find_arcs(tree, RULES["english"]) == ([0], ["ROOT"])
     assert len(tree.text) == 3 * n_nodes + n_nodes - 1 + len(" (NN dog)") + 1

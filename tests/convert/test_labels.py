@@ -5,7 +5,6 @@ from convert.made_brackets import one
 
 from headwise.convert.dependencies import find_arcs
 from headwise.convert.heads import load_rules
-from headwise.convert.labels import LABELS
 
 ENGLISH = [
     ("(S (NP-SBJ (NNS Kids)) (VP (VBP love) (NP (NN candy))) (. .))", "SUB ROOT OBJ P"),
@@ -57,5 +56,5 @@ def test_labels_of_hand_made_trees(language: str, text: str, labels: str) -> Non
 
 
 def test_the_trees_above_have_every_label() -> None:
-    assert len(LABELS) == 12
-    assert {label for _, labels in ENGLISH for label in labels.split()} == set(LABELS)
+    found = {label for _, labels in ENGLISH for label in labels.split()}
+    assert " ".join(sorted(found)) == "AMOD DEP NMOD OBJ P PMOD PRD ROOT SBAR SUB VC VMOD"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwise.convert.splits import find_files, hold_out_last, split_by_name
+from headwise.convert.splits import find_split_files, hold_out_last, split_by_name
 from headwise.errors import DataError
 
 
@@ -54,7 +54,7 @@ def test_files_are_found_at_any_depth_and_ordered_by_number(tmp_path: Path) -> N
     make(tmp_path, "wsj/22/wsj_2201.mrg", "wsj/02/wsj_0202.mrg.gz", "wsj/03/WSJ_0300.MRG")
     make(tmp_path, "b/wsj_0201.mrg", "c/wsj_2300.parse", "wsj/00/wsj_0001.mrg", "readme.txt")
     make(tmp_path, "wsj/02/wsj_0202.pos", "wsj/02/wsj_02.mrg")
-    found = find_files(tmp_path, "ptb")
+    found = find_split_files(tmp_path, "ptb")
     names = {part: [path.name for path in paths] for part, paths in found.items()}
     assert names == {
         "train": ["wsj_0201.mrg", "wsj_0202.mrg.gz", "WSJ_0300.MRG"],
@@ -65,21 +65,21 @@ def test_files_are_found_at_any_depth_and_ordered_by_number(tmp_path: Path) -> N
 
 def test_articles_have_three_or_four_digits(tmp_path: Path) -> None:
     make(tmp_path, "chtb_1001.fid", "chtb_001.fid", "chtb_0900.fid.utf8", "chtb_820.fid.xz")
-    found = find_files(str(tmp_path), "ctb")
+    found = find_split_files(str(tmp_path), "ctb")
     assert [path.name for path in found["train"]] == ["chtb_001.fid", "chtb_1001.fid"]
 
 
 def test_what_is_wrong_with_a_folder(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="not a folder\nhint: "):
-        find_files(tmp_path / "missing", "ptb")
+        find_split_files(tmp_path / "missing", "ptb")
     make(tmp_path, "wsj_0200.mrg", "wsj_2300.mrg")
-    with pytest.raises(DataError, match=r"no file of dev in this folder .*\nhint: .*wsj_0200"):
-        find_files(tmp_path, "ptb")
-    with pytest.raises(DataError, match="no file of train, dev, test"):
-        find_files(tmp_path, "ctb")
+    with pytest.raises(DataError, match=r"no files for dev in this folder .*\nhint: .*wsj_0200"):
+        find_split_files(tmp_path, "ptb")
+    with pytest.raises(DataError, match="no files for train, dev, test"):
+        find_split_files(tmp_path, "ctb")
     make(tmp_path, "old/wsj_0200.mrg")
-    with pytest.raises(DataError, match=r"the same file as .*wsj_0200\.mrg, by its number\nhint: "):
-        find_files(tmp_path, "ptb")
+    with pytest.raises(DataError, match=r"the same number as .*wsj_0200\.mrg\nhint: "):
+        find_split_files(tmp_path, "ptb")
 
 
 @given(st.lists(st.integers(-2, 5), max_size=20), st.integers(1, 25))

@@ -11,21 +11,21 @@ from typing import BinaryIO, NamedTuple
 import click
 
 from headwise.cli.terminal import ProgressLine, examples
+from headwise.convert.conversion import Conversion, Converted, TreebankFormat, convert_file
 from headwise.convert.heads import load_rules
-from headwise.convert.splits import PARTS, Part, SplitName, find_files, hold_out_last
-from headwise.convert.treebank import Conversion, Piece, TreebankFormat, convert_file
+from headwise.convert.splits import SPLIT_PARTS, Part, SplitName, find_split_files, hold_out_last
 from headwise.errors import ConfigError, DataError, plural
-from headwise.files import open_target
+from headwise.files import make_folder, open_target
 
-FORMATS = click.Choice(["penn", "conllu", "conllx"])
-RULES_OF_SPLIT = {"ptb": "english", "ctb": "chinese"}
-NAMED_FORMATS: dict[str, TreebankFormat] = {".conllu": "conllu", ".conllx": "conllx"}
-ENDINGS = {"penn": "mrg", "conllu": "conllu", "conllx": "conllx"}
-Parts = Iterable[tuple[Part, Piece]]
+_FORMATS = click.Choice(["penn", "conllu", "conllx"])
+_RULES_OF_SPLIT = {"ptb": "english", "ctb": "chinese"}
+_FORMAT_OF_SUFFIX: dict[str, TreebankFormat] = {".conllu": "conllu", ".conllx": "conllx"}
+_SUFFIX_OF_FORMAT = {"penn": "mrg", "conllu": "conllu", "conllx": "conllx"}
+_Parts = Iterable[tuple[Part, Converted]]
 
 
 class _Counts(NamedTuple):
-    """What was written into each part, and what was left out on the way."""
+    """Counts of what was written, by part, and of what was lost, by kind."""
 
     n_sentences: Counter[str]
     n_words: Counter[str]
@@ -46,32 +46,41 @@ class _Counts(NamedTuple):
 @click.option(
     "--from",
     "source_format",
-    type=FORMATS,
-    help="Default: by the name of the input (.conllu, .conllx); otherwise penn, bracketed trees.",
+    type=_FORMATS,
+    help="Default: by the suffix of the input (.conllu, .conllx), or else penn, bracketed trees.",
 )
-@click.option("--to", "target_format", type=FORMATS, default="conllu", show_default=True)
+@click.option("--to", "target_format", type=_FORMATS, default="conllu", show_default=True)
 @click.option(
     "--rules",
     metavar="NAME|FILE",
-    help="Head rules: english, chinese or a file of your own. Default: those of --split.",
+    help="Head rules: english, chinese or the path of a file. Default: those of --split.",
 )
-@click.option("-o", "--output", default="-", show_default=True, help="File; .gz and .xz pack.")
+@click.option(
+    "-o",
+    "--output",
+    default="-",
+    show_default=True,
+    help="Output file; .gz and .xz are compressed.",
+)
 @click.option(
     "--split",
     type=click.Choice(["ptb", "ctb"]),
-    help="Make train, dev and test of the paper from a folder of trees, into --out.",
+    help="Write train, dev and test of the paper to --out, from a folder of trees.",
 )
 @click.option(
     "--last",
     type=click.IntRange(min=1),
-    help="Make dev of the last so many sentences and train of the others, into --out.",
+    metavar="N",
+    help="Write the last N sentences to dev and all others to train, in --out.",
 )
-@click.option("--out", metavar="DIR", help="Folder for the parts of --split and --last.")
-@click.option("--encoding", default="utf-8", show_default=True, help="Of the trees.")
+@click.option("--out", metavar="DIR", help="Output folder for --split and --last.")
+@click.option("--encoding", default="utf-8", show_default=True, help="Encoding of the trees.")
 @click.option("--join-words", is_flag=True, help="Write (NR Ken Madsen) as the word Ken_Madsen.")
 @click.option("--unescape", is_flag=True, help="Write -LRB- as ( and \\/ as / in words.")
-@click.option("--drop", is_flag=True, help="Leave out ranges and empty nodes for CoNLL-X.")
-@click.option("--quiet", is_flag=True, help="No progress and no summary on stderr.")
+@click.option(
+    "--drop", is_flag=True, help="Leave out multi-word tokens and empty nodes, for CoNLL-X."
+)
+@click.option("--quiet", is_flag=True, help="Show no progress and no summary on stderr.")
 def convert(
     sources: tuple[str, ...],
     source_format: TreebankFormat | None,
@@ -89,24 +98,24 @@ def convert(
 ) -> None:
     """Convert treebanks: bracketed trees to dependencies, CoNLL-X to CoNLL-U and back.
 
-    INPUT is a file, or - for stdin (default); for --split it is one folder.
+    INPUT is a file, or - for stdin (default); with --split it is a folder.
     """
     sources = sources or ("-",)
-    _check(sources, source_format or "penn", output, split, last, out)
+    _check_flags(sources, source_format or "penn", output, split, last, out)
     source_format = source_format or _format_of(sources)
-    name = rules or (RULES_OF_SPLIT[split] if split and target_format != "penn" else None)
+    name = rules or (_RULES_OF_SPLIT[split] if split and target_format != "penn" else None)
     table = load_rules(name) if name else None
     conversion = Conversion(
         source_format, target_format, table, encoding, join_words, unescape, drop
     )
     if out is None:
         with open_target(output) as stream:
-            whole: Parts = (("train", piece) for piece in _pieces(sources, conversion))
-            counts = _write(whole, {"train": stream}, quiet)
+            parts: _Parts = (("train", item) for item in _convert(sources, conversion))
+            counts = _write(parts, {"train": stream}, quiet)
         titles: dict[Part, str] = {"train": ""}
     else:
-        names: tuple[Part, ...] = PARTS if split else ("train", "dev")
-        paths = {name: Path(out) / f"{name}.{ENDINGS[target_format]}" for name in names}
+        names: tuple[Part, ...] = SPLIT_PARTS if split else ("train", "dev")
+        paths = {name: Path(out) / f"{name}.{_SUFFIX_OF_FORMAT[target_format]}" for name in names}
         counts = _write_folder(_parts(sources, conversion, split, last or 0), paths, quiet)
         titles = {name: f"{path}: " for name, path in paths.items()}
     if not quiet:
@@ -114,18 +123,18 @@ def convert(
 
 
 def _format_of(sources: tuple[str, ...]) -> TreebankFormat:
-    """Tell the format by the names of the files, which have to be there."""
+    """Guess the format by the names of the files, which must exist."""
     for source in sources:
         if source != "-" and not os.path.exists(source):
             raise DataError("No such file or directory", source, hint="is the path right?")
     names = [name.removesuffix(".gz").removesuffix(".xz") for name in sources]
-    for ending, kind in NAMED_FORMATS.items():
-        if all(name.endswith(ending) for name in names):
-            return kind
+    for suffix, treebank_format in _FORMAT_OF_SUFFIX.items():
+        if all(name.endswith(suffix) for name in names):
+            return treebank_format
     return "penn"
 
 
-def _check(
+def _check_flags(
     sources: tuple[str, ...],
     source_format: TreebankFormat,
     output: str,
@@ -139,7 +148,7 @@ def _check(
     if split and last:
         raise ConfigError("--split and --last exclude each other", "give one of them")
     if (split or last) and not out:
-        raise ConfigError("parts are files in a folder, and none is given", "add --out DIR")
+        raise ConfigError("--split and --last need an output folder", "add --out DIR")
     if out and not (split or last):
         raise ConfigError("--out is for --split and --last", "for one file: -o FILE")
     if out and output != "-":
@@ -150,44 +159,40 @@ def _check(
 
 def _parts(
     sources: tuple[str, ...], conversion: Conversion, split: SplitName | None, n_last: int
-) -> Parts:
+) -> _Parts:
     if split is None:
-        return hold_out_last(_pieces(sources, conversion), n_last, lambda piece: piece.n_words > 0)
-    files = find_files(sources[0], split)
-    return ((part, piece) for part in files for piece in _pieces(files[part], conversion))
+        return hold_out_last(_convert(sources, conversion), n_last, lambda item: item.n_words > 0)
+    files = find_split_files(sources[0], split)
+    return ((part, item) for part in files for item in _convert(files[part], conversion))
 
 
-def _pieces(sources: Iterable[str | Path], conversion: Conversion) -> Iterator[Piece]:
+def _convert(sources: Iterable[str | Path], conversion: Conversion) -> Iterator[Converted]:
     return chain.from_iterable(convert_file(source, conversion) for source in sources)
 
 
-def _write_folder(parts: Parts, paths: Mapping[Part, Path], quiet: bool) -> _Counts:
-    """Write a file for each part; all of them appear when all are whole, or none does."""
-    folder = paths["train"].parent
-    try:
-        os.makedirs(folder, exist_ok=True)
-    except OSError as error:
-        raise DataError(str(error.strerror), str(folder), hint="can it be made?") from error
+def _write_folder(parts: _Parts, paths: Mapping[Part, Path], quiet: bool) -> _Counts:
+    """Write a file for each part; either all of them appear, or none does."""
+    make_folder(paths["train"].parent)
     with ExitStack() as stack:
         streams = {name: stack.enter_context(open_target(path)) for name, path in paths.items()}
         counts = _write(parts, streams, quiet)
         if not counts.n_sentences["train"]:
             what = "no sentence is left to train on"
-            raise DataError(what, str(paths["train"]), hint="does the input have more of them?")
+            raise DataError(what, str(paths["train"]), hint="the input must have more sentences")
     return counts
 
 
-def _write(parts: Parts, streams: Mapping[Part, BinaryIO], quiet: bool) -> _Counts:
-    """Write each sentence into its part, and count."""
+def _write(parts: _Parts, streams: Mapping[Part, BinaryIO], quiet: bool) -> _Counts:
+    """Write each sentence to its part, and count."""
     progress = ProgressLine()
     n_sentences: Counter[str] = Counter()
     n_words: Counter[str] = Counter()
     lost: Counter[str] = Counter()
-    for part, piece in parts:
-        streams[part].write(piece.data)
-        n_sentences[part] += piece.n_words > 0
-        n_words[part] += piece.n_words
-        lost += piece.lost
+    for part, converted in parts:
+        streams[part].write(converted.data)
+        n_sentences[part] += converted.n_words > 0
+        n_words[part] += converted.n_words
+        lost += converted.lost
         if not quiet:
             progress.show(_count(n_sentences.total(), n_words.total()))
     progress.clear()
@@ -207,5 +212,5 @@ def _count(n_sentences: int, n_words: int) -> str:
 
 
 def _lost(count: int, kind: str) -> str:
-    """Count lines, and values of a column, which has no plural."""
+    """Write a count of lines, or of values of a column, whose name has no plural."""
     return f"{count:,} {kind}" if kind.isupper() else plural(count, kind)

@@ -1,12 +1,12 @@
-"""Bracketed trees in the Penn format, as PTB and CTB have them: a lazy reader and a writer.
+"""Bracketed trees in the Penn format of PTB and CTB: a lazy reader and a writer.
 
     ( (S (NP-SBJ (NNS Kids)) (VP (VBP love) (NP (NN candy))) (. .)) )
 
 A `(` is followed by a label, and a label by one word or by phrases; only the outermost label may be
-left out. Any white space will do. Markup between the trees (`<S ID=1>`, as in CTB) is passed over,
-and so is text after it on its line (`<DOCID> CHTB_001 </DOCID>`). What is malformed is refused with
-`file:line: what`. Trees are flat lists of nodes, so that no depth of brackets meets a limit of
-recursion; memory holds one tree at a time.
+missing. Any white space separates. Markup between trees (`<S ID=1>`, as in CTB) is skipped, and so
+is text after it on the same line (`<DOCID> CHTB_001 </DOCID>`). Malformed trees are refused with
+`file:line: what`. Trees are flat lists of nodes, so deep brackets do not hit the recursion limit.
+Only one tree is in memory at a time.
 """
 
 import re
@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from headwise.errors import ConfigError, DataError
+from headwise.errors import ConfigError, DataError, plural
 from headwise.files import open_source
 
-MAX_LINE_BYTES = 16 * 2**20
+MAX_TREE_LINE_BYTES = 16 * 2**20
 MAX_NODES = 1_000_000
 MAX_DEPTH = 10_000
 _TOKEN = re.compile(r"[()]|[^()\s]+", re.ASCII)
@@ -31,7 +31,7 @@ _MISSING = "is a ) missing before this line?"
 
 
 class Node(NamedTuple):
-    """A bracket: `word` is None for a phrase; `parent` is a place in `Tree.nodes`, or -1."""
+    """A bracket: `word` is None for a phrase; `parent` is an index into the nodes, or -1."""
 
     label: str
     parent: int
@@ -39,7 +39,7 @@ class Node(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class PhraseTree:
     """The brackets of one tree in the order of the text, so that a parent precedes its children."""
 
     nodes: tuple[Node, ...]
@@ -47,41 +47,47 @@ class Tree:
     first_line: int = field(default=1, compare=False)
 
     def children(self) -> list[list[int]]:
-        """List for each node the places of its children, in order."""
-        found: list[list[int]] = [[] for _ in self.nodes]
-        for place, node in enumerate(self.nodes[1:], 1):
-            found[node.parent].append(place)
-        return found
+        """List the indices of the children of each node, in order."""
+        children: list[list[int]] = [[] for _ in self.nodes]
+        for index, node in enumerate(self.nodes[1:], 1):
+            children[node.parent].append(index)
+        return children
 
     @property
     def text(self) -> str:
         """The tree on one line, with its line end."""
         parts: list[str] = []
         still_open: list[int] = []
-        for place, node in enumerate(self.nodes):
+        for index, node in enumerate(self.nodes):
             while still_open and still_open[-1] != node.parent:
                 still_open.pop()
                 parts.append(")")
-            parts.append(f"{' ' if place else ''}({node.label}")
+            parts.append(f"{' ' if index else ''}({node.label}")
             if node.word is None:
-                still_open.append(place)
+                still_open.append(index)
             else:
                 parts.append(f" {node.word})")
         return "".join(parts) + ")" * len(still_open) + "\n"
 
 
 def read_trees(
-    source: str | Path | BinaryIO, encoding: str = "utf-8", join_words: bool = False
-) -> Iterator[Tree]:
-    """Read trees one by one from a path, `-` (stdin) or a binary stream; gz and xz unpack.
+    source: str | Path | BinaryIO,
+    encoding: str = "utf-8",
+    join_words: bool = False,
+    max_line_bytes: int = MAX_TREE_LINE_BYTES,
+    max_nodes: int = MAX_NODES,
+) -> Iterator[PhraseTree]:
+    """Read trees one by one from a path, `-` (stdin) or a binary stream; gz and xz are unpacked.
 
     Several words under one tag (CTB has `(NR Ken Madsen)`) are malformed, or, with `join_words`,
-    one word: `Ken_Madsen`.
+    one word: `Ken_Madsen`. Longer lines than `max_line_bytes` and larger trees than `max_nodes` are
+    refused.
     """
     _check_encoding(encoding)
     with open_source(source) as (stream, name):
-        builder = _Builder(name, join_words)
-        for line, text in _without_headers(_lines(stream, name, encoding), builder, name):
+        builder = _Builder(name, join_words, max_nodes)
+        lines = _lines(stream, name, encoding, max_line_bytes)
+        for line, text in _without_headers(lines, builder, name):
             is_markup = False
             for mark in _TOKEN.findall(text):
                 if not builder.is_open and mark not in _BRACKETS:
@@ -94,24 +100,24 @@ def read_trees(
 
 
 def _check_encoding(encoding: str) -> None:
-    """Refuse what is unknown, and what does not write brackets and line ends as ASCII does."""
+    """Refuse unknown encodings, and those that write brackets and line ends unlike ASCII."""
     try:
         is_known = "(\n)".encode(encoding) == b"(\n)"
     except (LookupError, ValueError):
         is_known = False
     if not is_known:
         raise ConfigError(
-            f"encoding '{encoding[:40]}' is unknown, or writes ( and ) in a way of its own",
+            f"encoding '{encoding[:40]}' is unknown, or does not write ( and ) as ASCII does",
             "utf-8, gb18030 (Chinese Treebank), latin-1; or convert the file to UTF-8 first",
         )
 
 
-def _lines(stream: BinaryIO, name: str, encoding: str) -> Iterator[tuple[int, str]]:
+def _lines(stream: BinaryIO, name: str, encoding: str, max_bytes: int) -> Iterator[tuple[int, str]]:
     line = 0
-    while raw := stream.readline(MAX_LINE_BYTES + 1):
+    while raw := stream.readline(max_bytes + 1):
         line += 1
-        if len(raw) > MAX_LINE_BYTES:
-            what = f"a line of more than {MAX_LINE_BYTES >> 20} MiB"
+        if len(raw) > max_bytes:
+            what = f"a line of more than {max_bytes >> 20} MiB"
             raise DataError(what, name, line, _NO_TREES)
         yield line, _decode(raw, name, line, encoding)
 
@@ -119,18 +125,18 @@ def _lines(stream: BinaryIO, name: str, encoding: str) -> Iterator[tuple[int, st
 def _without_headers(
     lines: Iterator[tuple[int, str]], builder: "_Builder", name: str
 ) -> Iterator[tuple[int, str]]:
-    """Leave out what CTB has between `<HEADER>` and `</HEADER>`: dates and sources, free text."""
-    since = 0
+    """Skip the free text that CTB has between `<HEADER>` and `</HEADER>`."""
+    header_line = 0
     for line, text in lines:
         if not builder.is_open and text.lstrip().upper().startswith("<HEADER>"):
-            since = line
-        if since == 0:
+            header_line = line
+        if header_line == 0:
             yield line, text
         elif "</HEADER>" in text.upper():
-            since = 0
-    if since:
+            header_line = 0
+    if header_line:
         what = "the <HEADER> that begins here has no end"
-        raise DataError(what, name, since, "is there a </HEADER>?")
+        raise DataError(what, name, header_line, "is there a </HEADER>?")
 
 
 def _decode(raw: bytes, name: str, line: int, encoding: str) -> str:
@@ -147,9 +153,10 @@ def _decode(raw: bytes, name: str, line: int, encoding: str) -> str:
 class _Builder:
     """The tree under construction: tokens in, and a tree out when its last bracket closes."""
 
-    def __init__(self, name: str, join_words: bool) -> None:
+    def __init__(self, name: str, join_words: bool, max_nodes: int) -> None:
         self._name = name
         self._join_words = join_words
+        self._max_nodes = max_nodes
         self._nodes: list[Node] = []
         self._open: list[int] = []
         self._lines: list[int] = []
@@ -159,7 +166,7 @@ class _Builder:
     def is_open(self) -> bool:
         return bool(self._open)
 
-    def add(self, mark: str, line: int) -> Tree | None:
+    def add(self, mark: str, line: int) -> PhraseTree | None:
         if not self.is_open and mark != "(":
             self._refuse_outside(mark, line)
         if mark == "(":
@@ -175,9 +182,9 @@ class _Builder:
 
     def end(self) -> None:
         if self._open:
-            n_open, plural = len(self._open), "s" if len(self._open) > 1 else ""
+            n_open = plural(len(self._open), "bracket")
             raise DataError(
-                f"the file ends inside the tree that begins here: {n_open} bracket{plural} open",
+                f"the file ends inside the tree that begins here: {n_open} open",
                 self._name,
                 self._lines[0],
                 "is the file cut off, or a ) missing?",
@@ -192,37 +199,38 @@ class _Builder:
             word = str(nodes[parent].word)[:40]
             what = f"a phrase beside the word '{word}'"
             raise self._error(what, line, _ONE_WORD)
-        if len(nodes) >= MAX_NODES or len(self._open) >= MAX_DEPTH:
-            what = f"a tree of more than {MAX_NODES:,} brackets, or {MAX_DEPTH:,} in each other"
+        if len(nodes) >= self._max_nodes or len(self._open) >= MAX_DEPTH:
+            limits = f"{self._max_nodes:,} brackets, or {MAX_DEPTH:,} inside each other"
+            what = f"a tree of more than {limits}"
             raise self._error(what, line, _MISSING)
         self._open.append(len(nodes))
         self._lines.append(line)
         nodes.append(Node("", parent))
         self._wants_label = True
 
-    def _close_bracket(self, line: int) -> Tree | None:
-        place = self._open.pop()
-        node = self._nodes[place]
-        if place == len(self._nodes) - 1 and node.word is None:
-            what = f"nothing stands under '{node.label[:40]}'" if node.label else "empty brackets"
+    def _close_bracket(self, line: int) -> PhraseTree | None:
+        index = self._open.pop()
+        node = self._nodes[index]
+        if index == len(self._nodes) - 1 and node.word is None:
+            what = f"nothing under '{node.label[:40]}'" if node.label else "empty brackets"
             raise self._error(what, line, _ONE_WORD)
         first_line = self._lines.pop()
         if self._open:
             return None
-        tree = Tree(tuple(self._nodes), self._name, first_line)
+        tree = PhraseTree(tuple(self._nodes), self._name, first_line)
         self._nodes = []
         return tree
 
     def _add_word(self, mark: str, line: int) -> None:
-        place = self._open[-1]
-        node = self._nodes[place]
-        if place != len(self._nodes) - 1:
+        index = self._open[-1]
+        node = self._nodes[index]
+        if index != len(self._nodes) - 1:
             what = f"the word '{mark[:40]}' beside phrases under '{node.label[:40]}'"
             raise self._error(what, line, _ONE_WORD)
         if node.word is None:
-            self._nodes[place] = node._replace(word=mark)
+            self._nodes[index] = node._replace(word=mark)
         elif self._join_words:
-            self._nodes[place] = node._replace(word=f"{node.word}_{mark}")
+            self._nodes[index] = node._replace(word=f"{node.word}_{mark}")
         else:
             what = f"the word '{mark[:40]}' beside '{node.word[:40]}' under '{node.label[:40]}'"
             raise self._error(what, line, f"{_ONE_WORD}; to join words: --join-words")
@@ -235,7 +243,7 @@ class _Builder:
         raise DataError(what, self._name, line, hint)
 
     def _error(self, what: str, line: int, hint: str) -> DataError:
-        """Say where the tree begins when that is another line: the fault is between the two."""
+        """Add where the tree begins, if on another line: the mistake is between the two."""
         first = self._lines[0] if self._lines else line
-        since = "" if first == line else f" (in the tree that begins in line {first})"
-        return DataError(what + since, self._name, line, hint)
+        where = "" if first == line else f" (in the tree that begins in line {first})"
+        return DataError(what + where, self._name, line, hint)

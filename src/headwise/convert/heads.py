@@ -1,14 +1,13 @@
-r"""Which child of a phrase is its head: tables of rules, and the trees made ready for them.
+r"""Head rules: tables that say which child of a phrase is its head.
 
-A table is a text file, one phrase a line, in the form of Penn2Malt:
+A table is a text file with one phrase per line, in the format of Penn2Malt:
 
     NP	r POS NN NNP NNPS NNS;r NX;r JJR;r
 
 Steps are tried in turn. A step looks from the left (`l`) or from the right (`r`) for the first
-child whose category is one of its own; a step without categories takes the first child from that
-side, punctuation passed over as long as there is anything else. Coordination has no rule of its
-own: the table decides. Before that, traces and other empty elements (`-NONE-`) leave the tree, and
-with them every phrase that holds nothing else.
+child with one of its categories. A step without categories takes the first child from that side
+that is not punctuation, or simply the first if all are. Coordination has no special rule. Traces
+and other empty elements (`-NONE-`) are removed first, with every phrase that holds nothing else.
 
 Example: in `(NP (NNP Nov.) (CD 29) (, ,) (CD 1999))` the first step finds Nov., the last noun.
 """
@@ -18,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from headwise.convert.brackets import Node, Tree
+from headwise.convert.brackets import Node, PhraseTree
 from headwise.errors import ConfigError, DataError
 from headwise.files import open_source
 
@@ -35,7 +34,7 @@ _FORM = "a line is a phrase and steps: NP<tab>r POS NN NNP;r NX;r"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One look along the children; without categories it takes whatever comes first."""
+    """One search along the children; without categories it takes the first."""
 
     from_left: bool
     categories: frozenset[str]
@@ -43,44 +42,37 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class HeadRules:
-    """A table: the steps of each phrase, and those of every phrase that is not listed."""
+    """A table: the steps of each phrase, and those of phrases that are not listed."""
 
     steps: Mapping[str, tuple[Step, ...]]
     default: tuple[Step, ...]
 
     def choose(self, phrase: str, children: Sequence[str]) -> int:
-        """Give the place of the head among `children`, which are categories, not empty."""
+        """Return the index of the head among the categories of the children, at least one."""
         order = range(len(children))
         for step in (*self.steps.get(phrase, ()), *self.default):
-            one_way = order if step.from_left else reversed(order)
+            direction = order if step.from_left else reversed(order)
             if step.categories:
-                found = next((i for i in one_way if children[i] in step.categories), None)
+                head = next((i for i in direction if children[i] in step.categories), None)
             else:
-                found = next((i for i in one_way if children[i] not in PUNCTUATION), None)
-                if found is None:
-                    return 0 if step.from_left else len(children) - 1
-            if found is not None:
-                return found
+                first = 0 if step.from_left else len(children) - 1
+                head = next((i for i in direction if children[i] not in PUNCTUATION), first)
+            if head is not None:
+                return head
         raise AssertionError("the default of a table ends with a step without categories")
 
 
 def load_rules(name: str) -> HeadRules:
-    """Load a table by the name of one inside the package (`english`, `chinese`) or by its path."""
-    if name in inside_tables():
-        return read_rules(TABLES_FOLDER / f"{name}.txt")
-    if not Path(name).exists():
-        inside = ", ".join(inside_tables())
-        raise ConfigError(f"no head rules '{name[:80]}'", f"one of {inside}, or the path of a file")
-    return read_rules(name)
-
-
-def inside_tables() -> tuple[str, ...]:
-    """Name the tables inside the package."""
-    return tuple(sorted(path.stem for path in TABLES_FOLDER.glob("*.txt")))
+    """Load a built-in table by name (`english`, `chinese`), or a table by its path."""
+    built_in = {path.stem: path for path in sorted(TABLES_FOLDER.glob("*.txt"))}
+    if name not in built_in and not Path(name).exists():
+        hint = f"one of {', '.join(built_in)}, or the path of a file"
+        raise ConfigError(f"no head rules '{name[:80]}'", hint)
+    return read_rules(built_in.get(name, name))
 
 
 def read_rules(path: str | Path) -> HeadRules:
-    """Read a table; `#` begins a line of comment."""
+    """Read a table; lines that start with `#` are comments."""
     name = str(path)
     with open_source(path) as (stream, _):
         data = stream.read(MAX_TABLE_BYTES + 1)
@@ -96,18 +88,18 @@ def read_rules(path: str | Path) -> HeadRules:
             continue
         phrase, its_steps = _read_line(line, name, number)
         if phrase in steps:
-            raise DataError(f"'{phrase[:40]}' for the second time", name, number, _FORM)
+            raise DataError(f"'{phrase[:40]}' is listed twice", name, number, _FORM)
         steps[phrase] = its_steps
     default = steps.pop(_DEFAULT, (Step(from_left=False, categories=frozenset()),))
     if default[-1].categories:
         raise DataError("default does not end with l or r alone", name, hint="default<tab>r")
     if not steps:
-        raise DataError("no head rules in it", name, hint=_FORM)
+        raise DataError("the file has no head rules", name, hint=_FORM)
     return HeadRules(steps, default)
 
 
 def _read_line(line: str, name: str, number: int) -> tuple[str, tuple[Step, ...]]:
-    """Read `NP r NN;r`; a colon after the phrase, as some tables have it, is passed over."""
+    """Read `NP r NN;r`; a colon after the phrase, as in some tables, is skipped."""
     phrase, *rest = line.split(maxsplit=1)
     written = rest[0].strip() if rest else ""
     if written.startswith(": "):
@@ -123,32 +115,32 @@ def _read_line(line: str, name: str, number: int) -> tuple[str, tuple[Step, ...]
 
 
 def category(label: str) -> str:
-    """Give a label without function tags and indices: `NP-SBJ-1` and `NP=2` are NP.
+    """Strip function tags and indices from a label: `NP-SBJ-1` and `NP=2` become NP.
 
-    Where annotators left two tags (`VBG|NN`), the first counts.
+    If annotators left two tags (`VBG|NN`), the first counts.
     """
     return label if label.startswith("-") else _AFTER_CATEGORY.split(label, maxsplit=1)[0] or label
 
 
 def functions(label: str) -> tuple[str, ...]:
-    """Give the function tags of a label: those of `NP-LOC-PRD-1` are LOC and PRD."""
+    """Return the function tags of a label: for `NP-LOC-PRD-1`, LOC and PRD."""
     if label.startswith("-"):
         return ()
     parts = label.replace("=", "-").split("-")[1:]
     return tuple(part for part in parts if part and not part.isdecimal())
 
 
-def without_empty(tree: Tree) -> Tree | None:
-    """Copy a tree without empty elements and the phrases that hold only such; None if all is."""
+def remove_empty(tree: PhraseTree) -> PhraseTree | None:
+    """Copy a tree without empty elements and phrases of nothing else; None if nothing is left."""
     is_kept = [node.word is not None and node.label != EMPTY for node in tree.nodes]
-    for place in range(len(tree.nodes) - 1, 0, -1):
-        is_kept[tree.nodes[place].parent] |= is_kept[place]
+    for index in range(len(tree.nodes) - 1, 0, -1):
+        is_kept[tree.nodes[index].parent] |= is_kept[index]
     if not is_kept[0]:
         return None
-    new_places: dict[int, int] = {-1: -1}
+    new_indices: dict[int, int] = {-1: -1}
     nodes: list[Node] = []
-    for place, node in enumerate(tree.nodes):
-        if is_kept[place]:
-            new_places[place] = len(nodes)
-            nodes.append(node._replace(parent=new_places[node.parent]))
-    return Tree(tuple(nodes), tree.source, tree.first_line)
+    for index, node in enumerate(tree.nodes):
+        if is_kept[index]:
+            new_indices[index] = len(nodes)
+            nodes.append(node._replace(parent=new_indices[node.parent]))
+    return PhraseTree(tuple(nodes), tree.source, tree.first_line)

@@ -18,7 +18,7 @@ from headwise.settings.choices import Decoder
 
 BLANK = "_"
 TokenRow = tuple[str, str, tuple[tuple[str, str], ...]]
-"""A token of text: its FORM and MISC and, where it is several words, theirs."""
+"""A token of text: FORM and MISC and, if it stands for several words, those of each word."""
 Span = tuple[int, int]
 """Start and end (not included) in characters of the text that a sentence was read from."""
 
@@ -29,7 +29,7 @@ _MAX_DIGITS = 9
 
 
 class Word(NamedTuple):
-    """The ten columns of a word, as they stand in the file.
+    """The ten columns of a word, as strings.
 
     In CoNLL-X the columns 4, 5, 9 and 10 are called CPOSTAG, POSTAG, PHEAD and PDEPREL.
     """
@@ -94,8 +94,8 @@ class Parse:
     """Heads and labels for the words of one sentence, in order.
 
     `heads[i]` is the position (1..N) of the head of the i-th word, 0 for ROOT; `head_log_probs[i]`
-    is the log-probability of that arc under Eq. 5; `how` says which decoder made the tree. `upos`
-    and `xpos` are there where the parser predicts them.
+    is the log-probability of that arc under Eq. 5; `how` is the decoder that made the tree. `upos`
+    and `xpos` are empty unless the parser predicts them.
     """
 
     heads: tuple[int, ...]
@@ -107,7 +107,7 @@ class Parse:
 
     @property
     def probabilities(self) -> tuple[float, ...]:
-        """Give the probability of each arc, Eq. 5."""
+        """The probability of each arc, Eq. 5."""
         return tuple(math.exp(min(log_prob, 0.0)) for log_prob in self.head_log_probs)
 
 
@@ -212,11 +212,11 @@ class Sentence:
         return tuple(_head(word.head, n_words) for word in self.words)
 
     def line_of(self, position: int) -> int:
-        """Give the line number in the source of the word at `position` (1..N)."""
+        """Return the line number in the source of the word at `position` (1..N)."""
         return self.first_line + self.rows[position - 1]
 
     def gold_heads(self) -> tuple[int, ...]:
-        """Read the HEAD column; a word without a head is an error, since gold was asked for."""
+        """Read the HEAD column; a word without a head is an error."""
         for position, word in enumerate(self.words, 1):
             if word.head == BLANK:
                 raise DataError(
@@ -228,7 +228,7 @@ class Sentence:
         return tuple(int(word.head) for word in self.words)
 
     def with_parse(self, parse: Parse) -> "Sentence":
-        """Copy the sentence with HEAD and DEPREL, and tags, from `parse`; all else stays."""
+        """Copy the sentence with the heads, labels and tags of `parse`; all else stays."""
         if len(parse.heads) != len(self.words):
             raise ValueError(f"{len(parse.heads)} heads for {len(self.words)} words")
         words = []
@@ -257,7 +257,7 @@ def split_comment(comment: str) -> tuple[str, str]:
 
 
 def filled(value: str) -> str | None:
-    """Give the value of a column, None if it is blank."""
+    """Return the value of a column, None if it is blank."""
     return None if value == BLANK else value
 
 
@@ -275,36 +275,41 @@ def _head(column: str, n_words: int) -> int | None:
 
 
 def line_end(line: str) -> str:
-    r"""Give the line end of a line: `\n`, `\r\n` or nothing at the end of a file."""
+    r"""Return the line end of a line: `\n`, `\r\n`, or nothing at the end of a file."""
     if line[-1:] == "\n" and line[-2:-1] != "\r":
         return "\n"
     return line[len(line.rstrip("\r\n")) :]
 
 
-def sentence_from_words(words: Sequence[Sequence[str]], columns: Sequence[str]) -> Sentence:
-    """Make a sentence out of plain values, one row a word; columns not named are blank.
+def sentence_from_words(
+    words: Sequence[Sequence[str]], columns: Sequence[str], comments: Sequence[str] = ()
+) -> Sentence:
+    """Make a sentence from plain values, one row for each word; columns not named are blank.
 
-    An empty value, or one with a tab or a line end, is refused; heads are not checked.
+    An empty value, or one with a tab or a line end, is refused; heads are not checked. Comments are
+    lines that start with `#`, without a line end.
     Example: `sentence_from_words([("Kids", "NNS"), ("love", "VBP")], ["form", "xpos"])`.
     """
     rows = []
     for column in columns:
         if column not in Word._fields[1:]:
-            hint = f"one of {', '.join(Word._fields[1:])}; words are numbered by themselves"
+            hint = f"one of {', '.join(Word._fields[1:])}; words are numbered automatically"
             raise ConfigError(f"no column {column!r}", hint)
     for position, values in enumerate(words, 1):
         given = dict(zip(columns, values, strict=True))
         _check_values(given, position)
         blank = dict.fromkeys(Word._fields, BLANK) | {"id": str(position)}
         rows.append(Word(**(blank | given)))
-    lines = ["\t".join(word) + "\n" for word in rows]
-    return Sentence(tuple(rows), (*lines, "\n"), tuple(range(len(rows))))
+    lines = [*(f"{comment}\n" for comment in comments), *("\t".join(word) + "\n" for word in rows)]
+    first = len(comments)
+    return Sentence(tuple(rows), (*lines, "\n"), tuple(range(first, first + len(rows))))
 
 
 def sentence_from_tokens(tokens: Iterable[TokenRow], comments: Sequence[str] = ()) -> Sentence:
-    """Make a sentence out of tokens; one with words of its own becomes a range before them.
+    """Make a sentence from tokens; a token with several words becomes a range before them.
 
-    Values are trusted to be free of tabs and line ends; comments are whole lines without their end.
+    Values must be free of tabs and line ends. Comments are lines that start with `#`, without a
+    line end.
     """
     lines = [f"{comment}\n" for comment in comments]
     words: list[Word] = []
@@ -327,5 +332,5 @@ def _check_values(given: Mapping[str, str], position: int) -> None:
             raise DataError(
                 f"{column.upper()} of word {position} is {value[:40]!r}",
                 "<memory>",
-                hint="a value is not empty and has no tab or line end",
+                hint="a value must not be empty or contain a tab or a line end",
             )

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from headwise.convert.conversion import Conversion, convert_file
 from headwise.convert.heads import load_rules
-from headwise.convert.treebank import Conversion, convert_file
 from headwise.errors import ConfigError
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -60,7 +60,7 @@ def test_what_cannot_be_done_is_refused_at_once() -> None:
         Conversion("conllu", "penn")
     with pytest.raises(ConfigError, match="none are given\nhint: --rules english"):
         Conversion("penn", "conllx")
-    with pytest.raises(ConfigError, match="conllx to conllu needs no head rules"):
+    with pytest.raises(ConfigError, match="conllx to conllu takes no head rules"):
         Conversion("conllx", "conllu", english)
     with pytest.raises(ConfigError, match=r"penn to penn .* changes no words"):
         Conversion("penn", "penn", unescape=True)
