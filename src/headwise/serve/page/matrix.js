@@ -10,7 +10,7 @@ import { percent } from "./tree.js";
 /** @typedef {import("./tree.js").Sentence} Sentence */
 
 const MOST_WORDS = 60;
-const FAINT = 0.005;
+const FAINT = 0.01;
 const KEY = [0.01, 0.1, 0.5, 0.99];
 
 /**
@@ -101,7 +101,7 @@ function matrixRow(sentence, row, index, names) {
  */
 function cell(probability, title, mark) {
   // A faint cell stays empty, so that the heads stand out; its title has the number.
-  const shown = probability >= FAINT ? percent(Math.max(probability, 0.01)).slice(0, -1) : "";
+  const shown = probability >= FAINT ? percent(probability).slice(0, -1) : "";
   const made = element(
     "td",
     { title, class: `${mark} ${depthOf(probability)}`.trim() || null },
