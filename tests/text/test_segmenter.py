@@ -71,8 +71,8 @@ def test_lines_and_tokens_are_kept(segmenter: Segmenter, text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [*HARD_TEXTS.values(), "x" * 70_000, "word " * 5_000, "\u0301" * 5_000],
-    ids=[*HARD_TEXTS, "a long word", "many words", "many marks"],
+    [*HARD_TEXTS.values(), "x" * 5_000, "word " * 5_000, "\u0301" * 5_000],
+    ids=[*HARD_TEXTS, "one letter", "many words", "many marks"],
 )
 def test_hard_texts_have_bounded_sentences(segmenter: Segmenter, text: str) -> None:
     found = list(segmenter.segment(text))
@@ -121,7 +121,7 @@ def changed(files: dict[str, bytes], **values: object) -> bytes:
         ({"reach": 0}, "reach"),
         ({"more": 1}, "unknown field"),
         ({"characters": "abc" + "".join(map(chr, range(500, 900)))}, "does not fit"),
-        ({"reach": 4}, "does not fit"),
+        ({"reach": 3}, "does not fit"),
         ({"reach": 40}, "does not fit"),
         ({"expansions": {"whole": {"a": ["b"]}}}, "expansion of 'a' is not valid"),
         ({"expansions": {"whole": {"a": ["b", ""]}}}, "not valid"),
