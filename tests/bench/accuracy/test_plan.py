@@ -97,20 +97,17 @@ def test_a_row_is_trained_on_all_its_treebanks_and_measured(plan: Plan) -> None:
     assert job.needs == ()
 
 
-def test_a_student_waits_for_its_teachers(plan: Plan) -> None:
+def test_a_student_waits_for_its_teachers_and_paths_are_completed(plan: Plan) -> None:
     job = job_of(plan, Run(("taught",), 7), OPTIONS)
     assert [path.parts[-3][:8] for path in job.needs] == ["small-1-", "small-2-"]
     settings = job.steps[0].command
     assert f'teach.models=["{job.needs[0].parent}", "{job.needs[1].parent}"]' in settings
     assert 'teach.text=["/the/data/ud/More/train.conllu"]' in settings
+    wordy = job_of(plan, Run(("wordy",), 1), OPTIONS)
+    assert 'model.vectors="/the/data/vectors/none"' in wordy.steps[0].command
 
 
 def test_an_ensemble_is_only_measured(plan: Plan) -> None:
     job = job_of(plan, Run(("joined",), 0), OPTIONS)
     assert [step.name for step in job.steps] == ["measure"]
     assert job.steps[0].command[-2:] == tuple(str(path.parent) for path in job.needs)
-
-
-def test_paths_are_below_the_data(plan: Plan) -> None:
-    job = job_of(plan, Run(("wordy",), 1), OPTIONS)
-    assert 'model.vectors="/the/data/vectors/none"' in job.steps[0].command

@@ -23,7 +23,11 @@ def test_train_measure_report_and_resume(
     assert call(plan_path, data, tmp_path, *only, "--drop-models") == 0
     dense = json.loads((tmp_path / "english" / "dense-1.json").read_text())
     assert dense["scores"]["repaired"]["dev"]["tree_rate"] == 100
+    assert dense["scores"]["repaired"]["dev"]["projective_rate"] == 100
     assert dense["scores"]["greedy"]["test"]["n_sentences"] == 8
+    chain = json.loads((tmp_path / "english" / "chain-1.json").read_text())
+    assert "greedy" not in {key for key, value in chain["scores"].items() if value}
+    assert 0 < chain["scores"]["repaired"]["test"]["uas"] < 90
     assert dense["seconds"]["train"] > 0
     assert not list((tmp_path / "english").glob("*-1-*"))
     assert "DeNSe+E" in (tmp_path / "report.md").read_text(encoding="utf-8")

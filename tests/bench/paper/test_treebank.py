@@ -3,8 +3,7 @@ from pathlib import Path
 
 from bench.paper.plan import Plan
 from bench.paper.treebank import count_treebank, main, read_part, write_plain
-from headwise import Sentence, read_sentences
-from headwise.treebank.conllu import read_conllu
+from headwise import read_sentences
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -22,13 +21,9 @@ def test_a_treebank_is_counted(plan: Plan, data: Path) -> None:
 def test_plain_files_have_words_only(tmp_path: Path) -> None:
     sentences = [s for s in read_sentences(FIXTURES / "ewt-empty-nodes-6.conllu") if len(s)]
     write_plain(sentences, tmp_path / "plain.conllu")
-    again = list(read_conllu(tmp_path / "plain.conllu"))
-    assert [len(sentence.lines) - 1 for sentence in again if isinstance(sentence, Sentence)] == [
-        len(sentence) for sentence in sentences
-    ]
-    assert [s.gold_heads() for s in again if isinstance(s, Sentence)] == [
-        s.gold_heads() for s in sentences
-    ]
+    again = list(read_sentences(tmp_path / "plain.conllu"))
+    assert [len(s.lines) - 1 for s in again] == [len(s) for s in sentences]
+    assert [s.gold_heads() for s in again] == [s.gold_heads() for s in sentences]
 
 
 def test_the_input_of_another_parser_has_no_trees(
