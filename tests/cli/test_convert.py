@@ -107,13 +107,6 @@ def test_the_last_sentences_are_dev(tmp_path: Path) -> None:
     fails(1, "no sentence is left to train on", sample, *flags, 100)
 
 
-def test_conll_x_to_u_and_back() -> None:
-    path = FIXTURES / "hand-made.conllx"
-    as_u = done("--from", "conllx", "--to", "conllu", path).stdout_bytes
-    back = done("--from", "conllu", "--to", "conllx", "--quiet", stdin=as_u)
-    assert back.stdout_bytes == path.read_bytes()
-
-
 def test_what_is_left_out_is_counted() -> None:
     sample = FIXTURES / "ewt-empty-nodes-6.conllu"
     flags = [sample, "--from", "conllu", "--to", "conllx"]

@@ -46,29 +46,26 @@ def test_pairing_is_lazy() -> None:
     assert next(pair_sentences(endless, endless))
 
 
-def test_a_different_form_names_both_lines() -> None:
-    other = read("out.conllu", "a/0 b/1 | d/0")
-    expected = "gold.conllu:6: word 1 is 'c' here and 'd' in out.conllu:6"
-    assert message(GOLD, other) == expected
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a/0 b/1 | d/0", "gold.conllu:6: word 1 is 'c' here and 'd' in out.conllu:6"),
+        ("a/0 | c/0", "gold.conllu:1: the sentence has 2 words here and 1 in out.conllu:1"),
+        (
+            "a/0 b/1",
+            "gold.conllu:5: sentence 2 has no partner: the other file ends at out.conllu:4",
+        ),
+        (
+            "a/0 b/1 | c/0 | e/0",
+            "out.conllu:8: sentence 3 has no partner: the other file ends at gold.conllu:7",
+        ),
+    ],
+)
+def test_a_difference_names_both_files(text: str, expected: str) -> None:
+    assert message(GOLD, read("out.conllu", text)) == expected
 
 
-def test_a_different_number_of_words_names_both_sentences() -> None:
-    other = read("out.conllu", "a/0 | c/0")
-    expected = "gold.conllu:1: the sentence has 2 words here and 1 in out.conllu:1"
-    assert message(GOLD, other) == expected
-
-
-def test_a_missing_predicted_sentence_names_both_files() -> None:
-    expected = "gold.conllu:5: sentence 2 has no partner: the other file ends at out.conllu:4"
-    assert message(GOLD, read("out.conllu", "a/0 b/1")) == expected
-
-
-def test_a_missing_gold_sentence_names_both_files() -> None:
-    expected = "out.conllu:5: sentence 2 has no partner: the other file ends at gold.conllu:4"
-    assert message(GOLD[:1], read("out.conllu", "a/0 b/1 | c/0")) == expected
-
-
-def test_an_empty_side_is_told() -> None:
+def test_an_empty_file_ends_at_its_start() -> None:
     assert message(GOLD, []).endswith("the other file ends at its start")
 
 

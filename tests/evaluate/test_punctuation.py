@@ -11,39 +11,32 @@ UPOS = "PUNCT PUNCT PUNCT PUNCT X PUNCT PUNCT SYM PUNCT X PUNCT PROPN PUNCT SYM"
 XPOS = ". `` PU : LS `` '' $ -LRB- , NFP NNP . SYM"
 
 
-def left_out(rule: Punctuation) -> list[str]:
+@pytest.mark.parametrize(
+    ("rule", "left_out"),
+    [
+        ("none", ""),
+        ("ptb", ". « 。 -- `` '' _ ¿?"),
+        ("conllx", ". « 。 -- '' _ … ¿?"),
+        ("ud", ". « 。 -- `` '' -LRB- … ¿?"),
+    ],
+)
+def test_each_rule_leaves_out_its_words(rule: Punctuation, left_out: str) -> None:
     forms = FORMS.split()
     sentence = tree(*[(0, "root")] * len(forms), forms=FORMS, upos=UPOS, xpos=XPOS)
     flags = is_punctuation(sentence, rule)
-    return [form for form, flag in zip(forms, flags, strict=True) if flag]
+    assert [form for form, flag in zip(forms, flags, strict=True) if flag] == left_out.split()
 
 
-def test_none_leaves_nothing_out() -> None:
-    assert left_out("none") == []
+@pytest.mark.parametrize(
+    ("tags", "is_left_out"),
+    [("`` '' . , : PU", True), ("-LRB- -RRB- # $ HYPH NN PUNCT _", False)],
+)
+def test_ptb_goes_by_the_tags_of_the_paper(tags: str, is_left_out: bool) -> None:
+    n_tags = len(tags.split())
+    sentence = tree(*[(0, "root")] * n_tags, xpos=tags)
+    assert is_punctuation(sentence, "ptb") == (is_left_out,) * n_tags
 
 
-def test_ptb_goes_by_the_gold_xpos() -> None:
-    assert left_out("ptb") == [".", "«", "。", "--", "``", "''", "_", "¿?"]
-
-
-def test_conllx_goes_by_the_unicode_category_of_every_character() -> None:
-    assert left_out("conllx") == [".", "«", "。", "--", "''", "_", "…", "¿?"]
-
-
-def test_ud_goes_by_the_gold_upos() -> None:
-    assert left_out("ud") == [".", "«", "。", "--", "``", "''", "-LRB-", "…", "¿?"]
-
-
-@pytest.mark.parametrize("tag", ["``", "''", ".", ",", ":", "PU"])
-def test_ptb_knows_each_tag_of_the_paper(tag: str) -> None:
-    assert is_punctuation(tree((0, "root"), xpos=tag), "ptb") == (True,)
-
-
-@pytest.mark.parametrize("tag", ["-LRB-", "-RRB-", "#", "$", "HYPH", "NN", "PUNCT", "_"])
-def test_ptb_keeps_every_other_tag(tag: str) -> None:
-    assert is_punctuation(tree((0, "root"), xpos=tag), "ptb") == (False,)
-
-
-@pytest.mark.parametrize("form", ["`", "$", "=", "a.", ".a", "-1-", "№"])
-def test_conllx_keeps_symbols_and_mixed_forms(form: str) -> None:
-    assert is_punctuation(tree((0, "root"), forms=form), "conllx") == (False,)
+def test_conllx_keeps_symbols_and_mixed_forms() -> None:
+    sentence = tree(*[(0, "root")] * 7, forms="` $ = a. .a -1- №")
+    assert not any(is_punctuation(sentence, "conllx"))

@@ -81,7 +81,7 @@ def check_message(error: DataError, path: object, line: int | None, what: str) -
 
 
 @pytest.mark.parametrize(("text", "line", "what"), REFUSED.values(), ids=REFUSED)
-def test_what_breaks_the_rules_is_refused_with_its_line(
+def test_what_breaks_the_rules_is_refused_or_passed_on(
     text: str, line: int, what: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "train.conllu"
@@ -91,10 +91,6 @@ def test_what_breaks_the_rules_is_refused_with_its_line(
     with pytest.raises(DataError) as refusal:
         next(reading)
     check_message(refusal.value, path, line, what)
-
-
-@pytest.mark.parametrize(("text", "line", "what"), REFUSED.values(), ids=REFUSED)
-def test_with_skip_what_breaks_the_rules_is_handed_on(text: str, line: int, what: str) -> None:
     data = (GOOD + text + "\n" + GOOD).encode()
     before, bad, after = read_conllu(io.BytesIO(data), on_error="skip")
     assert as_bytes(before) == as_bytes(after) == GOOD.encode()

@@ -1,11 +1,10 @@
 r"""CoNLL-U (v2) and CoNLL-X files: a lazy reader and a byte-exact writer.
 
 Both formats have ten columns and a blank line after each sentence. CoNLL-U adds comments,
-multi-word ranges (`3-4`) and empty nodes (`3.1`), and calls the last two columns DEPS and MISC
-where CoNLL-X has PHEAD and PDEPREL. A sentence that breaks the rules is refused with
-`file:line: what`, or, with `on_error="skip"`, handed on as `Malformed`: its bytes unchanged, with
-the reason. Nothing is dropped. A sentence of more than `MAX_SENTENCE_BYTES` ends reading in either
-case: it is no sentence, and memory stays bounded.
+multi-word tokens (`3-4`) and empty nodes (`3.1`), and its last two columns are DEPS and MISC where
+CoNLL-X has PHEAD and PDEPREL. A malformed sentence is an error, `file:line: what`, or, with
+`on_error="skip"`, is passed on as `Malformed`, with its bytes and the error. Nothing is dropped. A
+sentence of more than `MAX_SENTENCE_BYTES` is always an error, so that memory stays bounded.
 """
 
 import re
@@ -23,7 +22,7 @@ OnError = Literal["raise", "skip"]
 MAX_SENTENCE_BYTES = 64 * 2**20
 N_COLUMNS = 10
 _WHITE = b" \t\r\n"
-"""A line of these alone is blank; any other white space is a broken line, never skipped."""
+"""A line of only these is blank; other white space makes a line malformed."""
 _SMALL_NUMBERS = frozenset(map(str, range(1_000)))
 _RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
 _EMPTY = re.compile(r"(0|[1-9][0-9]{0,8})\.([1-9][0-9]{0,8})")
@@ -34,7 +33,7 @@ _DEPS = re.compile(rf"{_DEP}(?:\|{_DEP})*")
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """A block of lines that is no sentence: its bytes as they are, and why."""
+    """A block of lines that is not a sentence: its bytes, and the error."""
 
     data: bytes
     error: DataError
@@ -43,7 +42,7 @@ class Malformed:
 def read_conllu(
     source: str | Path | BinaryIO, form: Format = "conllu", on_error: OnError = "raise"
 ) -> Iterator[Sentence | Malformed]:
-    """Read sentences one by one from a path, `-` (stdin) or a binary stream; gz and xz unpack.
+    """Read sentences one by one from a path, `-` (stdin) or a binary stream, compressed or not.
 
     With `on_error="raise"` every item is a `Sentence`.
     """
@@ -59,7 +58,7 @@ def read_stream(
     first_line: int = 1,
     max_bytes: int = MAX_SENTENCE_BYTES,
 ) -> Iterator[Sentence | Malformed]:
-    """Read sentences from a stream that is open and unpacked.
+    """Read sentences from an open stream that is not compressed.
 
     `name` is for messages, as is `first_line` if the stream is a part of a file. A sentence of more
     than `max_bytes` is refused.
@@ -76,30 +75,30 @@ def read_stream(
 
 
 def read_sentences(source: str | Path | BinaryIO, form: Format = "conllu") -> Iterator[Sentence]:
-    """Read sentences one by one and refuse whatever is not one."""
+    """Read sentences one by one; a malformed sentence is an error."""
     for item in read_conllu(source, form):
         assert isinstance(item, Sentence)
         yield item
 
 
 def write_conllu(items: Iterable[Sentence | Malformed], stream: BinaryIO) -> None:
-    """Write sentences as they stand; what was read and not changed is the same bytes again."""
+    """Write sentences; those that were read and not changed give the same bytes again."""
     for item in items:
         stream.write(as_bytes(item))
 
 
 def as_bytes(item: Sentence | Malformed) -> bytes:
-    """Give the bytes of a sentence, its blank line included."""
+    """Return the bytes of a sentence, its blank line included."""
     return item.data if isinstance(item, Malformed) else item.conllu.encode("utf-8")
 
 
 def blocks(
     stream: BinaryIO, name: str, first_line: int = 1, max_bytes: int = MAX_SENTENCE_BYTES
 ) -> Iterator[tuple[int, list[bytes]]]:
-    """Cut a stream after each blank line: the lines of a sentence, and the number of the first.
+    """Split a stream after each blank line into the lines of a sentence and their first number.
 
-    More blank lines stay with the sentence before them, all in one item, since there may be
-    millions. At the very start they are a block of their own, so that they can be written again.
+    Further blank lines belong to the sentence before them, all in one item, since there may be
+    millions. At the start of a file they are a block by themselves, so that they are written again.
     """
     block: list[bytes] = []
     more_blanks = bytearray()
@@ -182,30 +181,31 @@ def _decode(block: list[bytes], name: str, first_line: int) -> list[str]:
 
 
 def _read_line(line: str, n_words: int, form: Format) -> Word | None:
-    """Read a line of columns; a range or an empty node is checked and gives None."""
+    """Read a line of columns; a multi-word token or an empty node is checked and gives None."""
     columns = line.rstrip("\r\n").split("\t")
     if len(columns) != N_COLUMNS:
-        hint = "columns are separated by one tab, never by spaces"
+        hint = "columns are separated by one tab, not by spaces"
         raise _FormatError(f"{plural(len(columns), 'column')} where {N_COLUMNS} are needed", hint)
     if "" in columns:
         empty = Word._fields[columns.index("")].upper()
-        raise _FormatError(f"column {empty} is empty", "a column without a value is written _")
+        raise _FormatError(f"column {empty} is empty", "write _ for a column without a value")
     word = Word._make(columns)
     if word.id != str(n_words + 1):
         _check_special_id(word.id, n_words, form)
         return None
     head = word.head
     if not (head in _SMALL_NUMBERS or head == BLANK or _NUMBER.fullmatch(head)):
-        raise _FormatError(f"HEAD is '{head[:40]}'", "a HEAD is a number, or _ if unknown")
+        raise _FormatError(f"HEAD is '{head[:40]}'", "HEAD must be a number, or _ if unknown")
     if form == "conllu" and word.deps != BLANK and not _are_deps(word.deps):
         raise _FormatError(
-            f"DEPS is '{word.deps[:40]}'", "DEPS are head:label pairs; for CoNLL-X, --input conllx"
+            f"DEPS is '{word.deps[:40]}'",
+            "DEPS must be head:label pairs; for CoNLL-X, --input conllx",
         )
     return word
 
 
 def _are_deps(deps: str) -> bool:
-    """Tell whether a value is of the form of DEPS: the usual case, one pair, without a search."""
+    """Check the form of DEPS; the usual case, one pair, needs no regular expression."""
     head, _, label = deps.partition(":")
     is_one_pair = head in _SMALL_NUMBERS and bool(label) and "|" not in label
     return is_one_pair or _DEPS.fullmatch(deps) is not None
@@ -214,13 +214,17 @@ def _are_deps(deps: str) -> bool:
 def _check_special_id(word_id: str, n_words: int, form: Format) -> None:
     expected = f"ID is '{word_id[:40]}' where {n_words + 1} is next"
     if form == "conllx":
-        raise _FormatError(expected, "ranges and empty nodes are CoNLL-U: --input conllu")
+        raise _FormatError(
+            expected, "multi-word tokens and empty nodes are CoNLL-U: --input conllu"
+        )
     if span := _RANGE.fullmatch(word_id):
         if int(span[1]) != n_words + 1 or int(span[2]) < int(span[1]):
-            raise _FormatError(expected, "a range stands before its first word")
+            raise _FormatError(expected, "a range must come right before its first word")
     elif empty := _EMPTY.fullmatch(word_id):
         if int(empty[1]) != n_words:
-            raise _FormatError(expected, "an empty node stands after the word it is numbered by")
+            raise _FormatError(
+                expected, "an empty node must come right after the word that its number starts with"
+            )
     else:
         raise _FormatError(
             expected, "words are numbered from 1 in each sentence; is a line missing?"
