@@ -119,7 +119,7 @@ def test_tags_and_forms_go_to_the_parser() -> None:
     ]
 
 
-def test_parses_come_back_and_white_space_hangs_on_the_word_before() -> None:
+def test_parses_are_written_and_white_space_is_attached_to_the_word_before() -> None:
     doc = doc_of("· a · · b · c")
     spans = [SentenceSpan(0, 6, (1, 4)), SentenceSpan(6, 7, (6,))]
     parses = [
@@ -136,28 +136,23 @@ def test_parses_come_back_and_white_space_hangs_on_the_word_before() -> None:
     assert [sentence.text.strip() for sentence in doc.sents] == ["a \n \n b", "c"]
 
 
-def test_tags_that_the_parser_lacks_stay() -> None:
+def test_tags_that_the_parser_does_not_predict_are_kept() -> None:
     doc = Doc(VOCAB, words=["a", "b"], pos=["DET", "NOUN"], tags=["D", "N"])
-    write_parses(
-        doc, [SentenceSpan(0, 2, (0, 1))], [Parse((2, 0), ("det", "root"), (0.0, 0.0), "greedy")]
-    )
+    parse = Parse((2, 0), ("det", "root"), (0.0, 0.0), "greedy")
+    write_parses(doc, [SentenceSpan(0, 2, (0, 1))], [parse])
     assert [(token.pos_, token.tag_) for token in doc] == [("DET", "D"), ("NOUN", "N")]
 
 
-def test_a_sentence_of_white_space_hangs_on_its_first_token() -> None:
+def test_a_sentence_of_white_space_is_attached_to_its_first_token() -> None:
     doc = doc_of("a · ·")
-    nothing = Parse((), (), (), "greedy")
-    write_parses(
-        doc,
-        [SentenceSpan(0, 1, (0,)), SentenceSpan(1, 3, ())],
-        [Parse((0,), ("root",), (0.0,), "greedy"), nothing],
-    )
+    parses = [Parse((0,), ("root",), (0.0,), "greedy"), Parse((), (), (), "greedy")]
+    write_parses(doc, [SentenceSpan(0, 1, (0,)), SentenceSpan(1, 3, ())], parses)
     assert [token.head.i for token in doc] == [0, 1, 1]
     assert [sentence.start for sentence in doc.sents] == [0, 1]
 
 
-def some_tree(n_words: int, seed: int) -> tuple[int, ...]:
-    """Draw a tree that crosses itself as often as it likes."""
+def random_tree(n_words: int, seed: int) -> tuple[int, ...]:
+    """Draw a tree with any number of crossing arcs."""
     rng = random.Random(seed)
     order = rng.sample(range(1, n_words + 1), n_words)
     heads = dict(zip(order[1:], order, strict=False)) | {order[0]: 0}
@@ -170,7 +165,7 @@ def some_tree(n_words: int, seed: int) -> tuple[int, ...]:
 @FIXED
 @given(st.lists(st.tuples(st.integers(1, 60), st.integers(0, 9999)), min_size=1, max_size=4))
 def test_any_trees_survive_in_their_sentences(shapes: list[tuple[int, int]]) -> None:
-    trees = [some_tree(*shape) for shape in shapes]
+    trees = [random_tree(*shape) for shape in shapes]
     doc = Doc(VOCAB, words=["w"] * sum(map(len, trees)))
     starts = np.cumsum([0, *map(len, trees)]).tolist()
     spans = [

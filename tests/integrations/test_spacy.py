@@ -1,8 +1,11 @@
-"""A real spaCy pipeline on real sentences, with the built-in model."""
+"""A real spaCy pipeline with the built-in model, and the snippets of docs/spacy.md."""
 
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stdout
+from io import StringIO
 from multiprocessing.reduction import ForkingPickler
 from operator import attrgetter
 from pathlib import Path
@@ -22,6 +25,9 @@ from headwise.integrations.spacy import ParserComponent, Settings, Tokenizer
 from headwise.treebank.sentence import sentence_from_tokens
 
 ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "spacy.md").read_text(encoding="utf-8")
+SNIPPETS = re.findall(r"```python\n(.*?)```\n(?:\n```\n(.*?)```\n)?", PAGE, re.DOTALL)
+"""The Python on the page, each with the output shown below it, or an empty string."""
 TEXTS = [
     *("", " ", "Kids", "Kids love candy. So do I!", "\n\nOne.  Two?\n", "😀 \x00 caf\u0065\u0301."),
     "I can't say\n\nwhy Mr. Smith did that; nor could you, e.g. if you're in the U.S. today.",
@@ -249,6 +255,17 @@ def test_the_tokenizer_gives_a_document_for_each_text() -> None:
         "Kids love candy.",
         "So do I!",
     ]
+
+
+@pytest.mark.parametrize(("code", "shown"), SNIPPETS)
+def test_the_page_shows_what_happens(code: str, shown: str) -> None:
+    with redirect_stdout(StringIO()) as printed:
+        exec(code, {})
+    assert printed.getvalue() == shown
+
+
+def test_the_page_has_every_setting() -> None:
+    assert all(f"| `{name}` |" in PAGE for name in Settings.__slots__)
 
 
 def test_headwise_itself_does_not_import_spacy() -> None:

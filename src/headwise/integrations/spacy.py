@@ -13,7 +13,7 @@ it is made, so threads may share it; a saved pipeline holds only the settings.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -241,13 +241,7 @@ def make_tokenizer(model: str = DEFAULT_MODEL) -> Callable[[Language], Tokenizer
 # spaCy imports this module by its entry point, and components are registered at import.
 Language.factory(
     "headwise",
-    default_config={
-        "model": DEFAULT_MODEL,
-        "threads": 1,
-        "keep_sentences": True,
-        "keep_tags": False,
-        "distributions": False,
-    },
+    default_config=asdict(Settings()),
     assigns=[
         *("token.head", "token.dep", "token.pos", "token.tag", "token.is_sent_start"),
         *("doc.sents", "token._.head_probability", "doc._.head_distributions"),

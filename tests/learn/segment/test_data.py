@@ -35,10 +35,6 @@ DONT = GoldToken("don't", ("do", "n't"), False)
 STOP = GoldToken(".", (".",), True)
 
 
-def gold(name: str) -> list[GoldSentence]:
-    return gold_sentences(list(read_sentences(FIXTURES / name)))
-
-
 def test_surface_is_the_text_of_the_treebank(ewt_sentences: list[Sentence]) -> None:
     for sentence in ewt_sentences:
         assert to_text(encode_sentence(gold_sentence(sentence)).codes) == sentence.text
@@ -47,17 +43,17 @@ def test_surface_is_the_text_of_the_treebank(ewt_sentences: list[Sentence]) -> N
 @pytest.mark.parametrize("name", ["coptic-20.conllu", "ewt-empty-nodes-6.conllu"])
 def test_no_word_is_lost(name: str) -> None:
     sentences = list(read_sentences(FIXTURES / name))
-    for sentence in sentences:
-        words = [word for token in gold_sentence(sentence).tokens for word in token.words]
-        assert words == [word.form for word in sentence.words]
-    assert any(len(token.words) > 1 for one in gold(name) for token in one.tokens)
+    tokens = [token for gold in gold_sentences(sentences) for token in gold.tokens]
+    words = [word.form for sentence in sentences for word in sentence.words]
+    assert [form for token in tokens for form in token.words] == words
+    assert any(len(token.words) > 1 for token in tokens)
 
 
-def test_comments_start_paragraphs() -> None:
-    starts = [one.starts_paragraph for one in gold("ewt-dev-100.conllu")]
-    assert starts[0]
-    assert 1 < sum(starts) < 100
-    assert has_paragraphs(gold("ewt-dev-100.conllu"))
+def test_comments_start_paragraphs(ewt_sentences: list[Sentence]) -> None:
+    gold = gold_sentences(ewt_sentences)
+    assert gold[0].starts_paragraph
+    assert 1 < sum(sentence.starts_paragraph for sentence in gold) < 100
+    assert has_paragraphs(gold)
     assert not has_paragraphs([GoldSentence((STOP,), False)] * 10)
 
 
