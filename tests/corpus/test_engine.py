@@ -1,7 +1,6 @@
 """Any number of workers makes the same bytes, with a real Ray, and whoever is killed meanwhile."""
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -13,8 +12,9 @@ import msgspec
 import numpy as np
 import pytest
 
+from bench.corpus import descendants, is_worker
 from headwise.corpus.dataset import TABLE_SCHEMA, parse_dataset
-from headwise.corpus.engine import Engine, RayWorker, Worker, open_ray
+from headwise.corpus.engine import Engine, RayWorker, open_ray
 from headwise.corpus.plan import CorpusJob, CorpusPlan, save_plan
 from headwise.corpus.run import MANIFEST_FILE, plan_corpus, read_manifest, run_plan
 from headwise.corpus.units import UnitResult
@@ -23,7 +23,6 @@ from tests.corpus.conftest import FAULT, POISON, read_tree
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 JobFor = Callable[..., CorpusJob]
-OTHER_WORKER = re.compile(r"ray::MapWorker\(MapBatches\(RayWorker\)\)")
 
 
 @pytest.fixture(scope="module")
@@ -37,28 +36,6 @@ def expected(plan: CorpusPlan, tmp_path_factory: pytest.TempPathFactory) -> dict
     output = tmp_path_factory.mktemp("single") / "out"
     list(run_plan(plan, output, Engine(workers=0)))
     return read_tree(output)
-
-
-def process_status(pid: str) -> tuple[str, int]:
-    """Give the command line of a process, and who started it."""
-    command = Path(f"/proc/{pid}/cmdline").read_text()
-    status = Path(f"/proc/{pid}/status").read_text()
-    found = re.search(r"PPid:\s+(\d+)", status)
-    assert found
-    return command, int(found[1])
-
-
-def workers_of(driver: int) -> list[int]:
-    """Find the workers of the Ray that a process has started."""
-    found = []
-    for pid in (entry for entry in os.listdir("/proc") if entry.isdigit()):
-        try:
-            command, raylet = process_status(pid)
-            if OTHER_WORKER.match(command) and process_status(str(raylet))[1] == driver:
-                found.append(int(pid))
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-    return found
 
 
 @pytest.mark.slow
@@ -76,9 +53,8 @@ def test_a_worker_that_is_killed_is_replaced(
 ) -> None:
     results = run_plan(plan, tmp_path / "out", Engine(workers=2))
     units = [next(results).unit]
-    victims = workers_of(os.getpid())
-    assert victims
-    os.kill(victims[0], signal.SIGKILL)
+    victim = next(process for process in descendants(os.getpid()) if is_worker(process))
+    os.kill(victim, signal.SIGKILL)
     units += [result.unit for result in results]
     assert sorted(units) == list(range(len(units)))
     assert read_tree(tmp_path / "out") == expected
@@ -155,18 +131,6 @@ def test_a_ray_worker_takes_and_gives_json(plan: CorpusPlan, tmp_path: Path) -> 
     save_plan(plan, tmp_path)
     (done,) = RayWorker(job, str(tmp_path))(batch)["result"]
     assert msgspec.json.decode(done, type=UnitResult).record is not None
-
-
-def test_a_unit_is_isolated_after_two_attempts(plan: CorpusPlan, tmp_path: Path) -> None:
-    save_plan(plan, tmp_path)
-    unit = next(plan.units())
-    worker = Worker(plan.job, tmp_path)
-    (tmp_path / "_attempts").mkdir()
-    (tmp_path / "_attempts" / f"{unit.index:08}").write_bytes(b"..")
-    isolated = worker.run(unit).record
-    assert isolated is not None
-    (tmp_path / "_records" / f"{unit.index:08}.json").unlink()
-    assert worker.run(unit).record == isolated
 
 
 @pytest.mark.parametrize(

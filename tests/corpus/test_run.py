@@ -224,7 +224,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-@pytest.mark.parametrize("compression", ["none", "zstd", "parquet"])
+@pytest.mark.parametrize("compression", ["zstd", "parquet"])
 def test_a_run_continues_after_a_full_disk(
     corpus: Path, job_for: JobFor, small_disk: Path, tmp_path: Path, compression: str
 ) -> None:

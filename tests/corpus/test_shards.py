@@ -2,6 +2,7 @@ import gzip
 import hashlib
 import json
 import lzma
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ from headwise.corpus.columns import SCHEMA
 from headwise.corpus.documents import Document
 from headwise.corpus.parsing import ParsedDocument, parse_documents
 from headwise.corpus.plan import Compression, ShardFormat
-from headwise.corpus.shards import FileDigest, check_compression, open_shard, shard_name
+from headwise.corpus.shards import ShardEntry, check_compression, shard_name, write_shard
 from headwise.errors import ConfigError, DataError
 from headwise.runtime.parser import Parser
 
@@ -29,21 +30,11 @@ TREEBANK = Document(
 )
 
 
-def write(
-    path: Path,
-    shard_format: ShardFormat,
-    compression: Compression,
-    parser: Parser,
-    documents: list[Document],
-    row_group_words: int = 50_000,
-) -> FileDigest:
-    digest = FileDigest()
-    with open_shard(path, shard_format, compression, digest, row_group_words) as shard:
-        for item in parse_documents(parser, documents):
-            assert isinstance(item, ParsedDocument)
-            for number, (sentence, parse) in enumerate(item.sentences, 1):
-                shard.add(item.document, number, sentence, parse)
-    return digest
+def entries(parser: Parser, documents: list[Document]) -> Iterator[ShardEntry]:
+    for item in parse_documents(parser, documents):
+        assert isinstance(item, ParsedDocument)
+        for number, (sentence, parse) in enumerate(item.sentences, 1):
+            yield item.document, number, sentence, parse
 
 
 def unpack(data: bytes, compression: Compression) -> bytes:
@@ -56,7 +47,7 @@ def unpack(data: bytes, compression: Compression) -> bytes:
 def test_conllu(tmp_path: Path, parser: Parser, compression: Compression) -> None:
     path = tmp_path / shard_name(7, "conllu", compression)
     assert path.name.startswith("shard-00000007.conllu")
-    digest = write(path, "conllu", compression, parser, DOCUMENTS)
+    digest = write_shard(path, "conllu", compression, entries(parser, DOCUMENTS))
     data = path.read_bytes()
     assert (len(data), hashlib.sha256(data).hexdigest()) == (digest.size, digest.sha256)
     text = unpack(data, compression).decode()
@@ -67,19 +58,19 @@ def test_conllu(tmp_path: Path, parser: Parser, compression: Compression) -> Non
     assert '# newdoc id = two lines\n# metadata = {"a":"\\u2028"}\n# newpar\n' in text
     assert "# sent_id = two%0Alines-1\n" in text
     assert text.count("# newdoc") == 2
-    assert write(path, "conllu", compression, parser, DOCUMENTS).sha256 == digest.sha256
+    assert write_shard(path, "conllu", compression, entries(parser, DOCUMENTS)) == digest
 
 
 def test_the_validator_of_ud_finds_no_error(tmp_path: Path, parser: Parser) -> None:
     path = tmp_path / "a.conllu"
-    write(path, "conllu", "none", parser, DOCUMENTS)
+    write_shard(path, "conllu", "none", entries(parser, DOCUMENTS))
     state = Validator(level=2).validate_files([str(path)])
     assert state.passed(), [str(error) for error in state.error_tracker]
 
 
 def test_a_treebank_keeps_its_bytes(tmp_path: Path, parser: Parser) -> None:
     path = tmp_path / "a.conllu"
-    write(path, "conllu", "none", parser, [TREEBANK])
+    write_shard(path, "conllu", "none", entries(parser, [TREEBANK]))
     lines = path.read_bytes().split(b"\n")
     assert lines[0] == b"# sent_id = old"
     assert lines[1].startswith(b"1\tHi\thi\tINTJ\t")
@@ -89,7 +80,7 @@ def test_a_treebank_keeps_its_bytes(tmp_path: Path, parser: Parser) -> None:
 
 def test_parquet_has_the_documented_schema(tmp_path: Path, parser: Parser) -> None:
     path = tmp_path / shard_name(0, "parquet", "zstd")
-    digest = write(path, "parquet", "zstd", parser, [*DOCUMENTS, TREEBANK])
+    digest = write_shard(path, "parquet", "zstd", entries(parser, [*DOCUMENTS, TREEBANK]))
     assert digest.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     table = pq.read_table(path)
     assert table.schema.equals(SCHEMA)
@@ -113,9 +104,9 @@ def test_parquet_has_the_documented_schema(tmp_path: Path, parser: Parser) -> No
 def test_row_groups_are_bounded(tmp_path: Path, parser: Parser, texts: list[str]) -> None:
     path = tmp_path / "a.parquet"
     document = Document("d", "s", 0, " ".join(texts[:20]))
-    write(path, "parquet", "snappy", parser, [document], row_group_words=100)
+    write_shard(path, "parquet", "snappy", entries(parser, [document]), row_group_words=100)
     assert pq.ParquetFile(path).num_row_groups > 2
-    write(path, "parquet", "none", parser, [])
+    write_shard(path, "parquet", "none", entries(parser, []))
     assert pq.read_table(path).num_rows == 0
 
 
@@ -125,11 +116,18 @@ def test_a_failure_leaves_no_file_behind(
     tmp_path: Path, parser: Parser, shard_format: ShardFormat, compression: Compression
 ) -> None:
     path = tmp_path / "out"
-    with pytest.raises(KeyError), open_shard(path, shard_format, compression, FileDigest()):
+
+    def fail() -> Iterator[ShardEntry]:
+        yield from entries(parser, DOCUMENTS)
         raise KeyError
+
+    with pytest.raises(KeyError):
+        write_shard(path, shard_format, compression, fail())
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(DataError, match="No such file"):
-        write(tmp_path / "missing" / "out", shard_format, compression, parser, DOCUMENTS)
+        write_shard(
+            tmp_path / "missing" / "out", shard_format, compression, entries(parser, DOCUMENTS)
+        )
 
 
 def test_each_format_has_its_compressions() -> None:

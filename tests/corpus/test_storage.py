@@ -1,4 +1,5 @@
 import gzip
+import io
 import lzma
 import os
 from pathlib import Path
@@ -111,34 +112,18 @@ def test_a_missing_file_is_not_damaged(tmp_path: Path) -> None:
     assert not isinstance(caught.value, DamagedError)
 
 
-def test_a_failed_read_is_not_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Failing(fs.LocalFileSystem):  # type: ignore[misc]
-        def open_input_file(self, path: str) -> pa.NativeFile:
-            return pa.PythonFile(_Breaking(path), "r")
-
-    class _Breaking:
-        def __init__(self, path: str) -> None:
-            self._file = open(path, "rb")  # noqa: SIM115
-            self.closed = False
-
-        def read(self, n: int = -1) -> bytes:
-            if self._file.tell() > 40_000:
+def test_a_failed_read_is_not_damage(monkeypatch: pytest.MonkeyPatch) -> None:
+    class FailingFile(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            if self.tell() > 40_000:
                 raise OSError(5, "Input/output error")
-            return self._file.read(min(n, 30_000))
+            return super().read(min(size or 0, 30_000))
 
-        def seek(self, *arguments: int) -> int:
-            return self._file.seek(*arguments)
+    class FailingSystem(fs.LocalFileSystem):  # type: ignore[misc]
+        def open_input_file(self, path: str) -> pa.NativeFile:
+            return pa.PythonFile(FailingFile(gzip.compress(os.urandom(100_000))), "r")
 
-        def tell(self) -> int:
-            return self._file.tell()
-
-        def close(self) -> None:
-            self._file.close()
-            self.closed = True
-
-    path = tmp_path / "a.gz"
-    path.write_bytes(gzip.compress(os.urandom(100_000)))
-    monkeypatch.setattr("headwise.corpus.storage._locate", lambda path: (Failing(), path))
-    with pytest.raises(DataError, match="Input/output") as caught, open_at(str(path), 0) as stream:
+    monkeypatch.setattr("headwise.corpus.storage._locate", lambda path: (FailingSystem(), path))
+    with pytest.raises(DataError, match="Input/output") as caught, open_at("a.gz", 0) as stream:
         stream.read()
     assert not isinstance(caught.value, DamagedError)

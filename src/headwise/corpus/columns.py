@@ -42,34 +42,10 @@ SCHEMA = pa.schema(
 """`how` names the decoder that made the tree; `metadata` is a JSON object."""
 
 
-class TableBuilder:
-    """Collects sentences column by column for an Arrow table."""
-
-    def __init__(self) -> None:
-        """Start without rows."""
-        self._values: dict[str, list[object]] = {name: [] for name in SCHEMA.names}
-        self.n_words = 0
-
-    def __len__(self) -> int:
-        """Count the rows."""
-        return len(self._values["text"])
-
-    def add(self, document: Document, number: int, sentence: Sentence, parse: Parse) -> None:
-        """Add the `number`-th sentence of a document."""
-        row = _row(document, number, sentence, parse)
-        for name, values in self._values.items():
-            values.append(row[name])
-        self.n_words += len(sentence)
-
-    def take(self) -> pa.Table:
-        """Make a table of all rows and start again without any."""
-        table = pa.table(self._values, schema=SCHEMA)
-        self._values = {name: [] for name in SCHEMA.names}
-        self.n_words = 0
-        return table
-
-
-def _row(document: Document, number: int, sentence: Sentence, parse: Parse) -> dict[str, object]:
+def sentence_row(
+    document: Document, number: int, sentence: Sentence, parse: Parse
+) -> dict[str, object]:
+    """Make the row of the `number`-th sentence of a document."""
     words = sentence.words
     spans = [word.span or _NO_SPAN for word in words]
     return {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from headwise.corpus.columns import SCHEMA, TableBuilder
+from headwise.corpus.columns import SCHEMA, sentence_row
 from headwise.corpus.documents import (
     Document,
     Rejected,
@@ -30,8 +30,7 @@ from headwise.settings.choices import Precision
 if TYPE_CHECKING:
     import ray.data
 
-_ERROR = pa.field("error", pa.string())
-TABLE_SCHEMA = SCHEMA.append(_ERROR)
+TABLE_SCHEMA = SCHEMA.append(pa.field("error", pa.string()))
 """The schema of the tables that `parse_table` and `parse_dataset` return."""
 _BATCH_DOCUMENTS = 256
 
@@ -48,8 +47,8 @@ def parse_table(
             columns = ", ".join(table.column_names)
             raise ConfigError(f"no column {column}", f"the columns are {columns}")
     documents = _read_table(table, text_column, id_column)
-    parts = [_sentence_table(item) for item in parse_documents(parser, documents)]
-    return pa.concat_tables(parts) if parts else TABLE_SCHEMA.empty_table()
+    rows = (row for item in parse_documents(parser, documents) for row in _sentence_rows(item))
+    return pa.Table.from_pylist(list(rows), schema=TABLE_SCHEMA)
 
 
 def _read_table(
@@ -67,19 +66,17 @@ def _read_table(
         yield Document(str(document_id), "", 0, text, encode_metadata(row))
 
 
-def _sentence_table(item: ParsedDocument | Rejected) -> pa.Table:
+def _sentence_rows(item: ParsedDocument | Rejected) -> list[dict[str, object]]:
     if isinstance(item, ParsedDocument):
-        builder = TableBuilder()
         try:
-            for number, (sentence, parse) in enumerate(item.sentences, 1):
-                builder.add(item.document, number, sentence, parse)
+            return [
+                sentence_row(item.document, number, sentence, parse)
+                for number, (sentence, parse) in enumerate(item.sentences, 1)
+            ]
         except BadDocumentError as error:
             item = Rejected(item.document.id, "", 0, error.error)
-        else:
-            table = builder.take()
-            return table.append_column(_ERROR, pa.nulls(len(table), pa.string()))
-    row = {"document_id": item.id, "sentence_id": f"{item.id}-0", "text": "", "error": item.error}
-    return pa.Table.from_pylist([row], schema=TABLE_SCHEMA)
+    sentence_id = f"{item.id}-0"
+    return [{"document_id": item.id, "sentence_id": sentence_id, "text": "", "error": item.error}]
 
 
 class TableParser:

@@ -17,7 +17,6 @@ from headwise.corpus.plan import CorpusJob, Slice, Unit
 from headwise.corpus.splitting import (
     MAX_DOCUMENT_BYTES,
     BoundaryRule,
-    RawDocument,
     choose_conllu_rule,
     first_byte,
     split_stream,
@@ -68,65 +67,94 @@ class _RejectError(Exception):
 def read_documents(unit: Unit, job: CorpusJob) -> Iterator[Document | Rejected]:
     """Read the documents of a unit in order."""
     for piece in unit.slices:
-        read = _read_parquet if piece.format == "parquet" else _read_stream
-        yield from read(piece, job)
+        read = _read_rows if piece.format == "parquet" else _read_bytes
+        position = piece.start
+        try:
+            for position, content in read(piece, job):
+                try:
+                    document = _make_document(content, piece, position, job)
+                except _RejectError as error:
+                    name = error.name or _name(piece, position, job)
+                    yield Rejected(name, piece.path, position, str(error))
+                else:
+                    if document is not None:
+                        yield document
+        except DamagedError as error:
+            what = f"the file is damaged after this document: {error.what}"
+            yield Rejected(f"{piece.name}:{position}", piece.path, position, what)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            yield Rejected(piece.name, piece.path, piece.start, f"not Parquet: {error}")
 
 
-def _read_stream(piece: Slice, job: CorpusJob) -> Iterator[Document | Rejected]:
-    position = piece.start
-    try:
-        for raw in _split_slice(piece, job):
-            position = raw.position
-            try:
-                document = _make_document(raw, piece, job)
-            except _RejectError as error:
-                name = error.name or _name(piece, job, position)
-                yield Rejected(name, piece.path, position, str(error))
-            else:
-                if document is not None:
-                    yield document
-    except DamagedError as error:
-        what = f"the file is damaged after this document: {error.what}"
-        yield Rejected(f"{piece.name}:{position}", piece.path, position, what)
-
-
-def _split_slice(piece: Slice, job: CorpusJob) -> Iterator[RawDocument]:
+def _read_bytes(piece: Slice, job: CorpusJob) -> Iterator[tuple[int, bytes | None]]:
+    """Read documents as bytes, each with its position; None if there are too many."""
     if piece.format == "text" and job.split == "file":
         with open_at(piece.path, 0) as stream:
             data = stream.read(MAX_DOCUMENT_BYTES + 1)
-        yield RawDocument(0, data if len(data) <= MAX_DOCUMENT_BYTES else None, len(data))
+        yield 0, data if len(data) <= MAX_DOCUMENT_BYTES else None
         return
-    rule = _choose_rule(piece, job)
-    with open_at(piece.path, first_byte(piece.start)) as stream:
-        yield from split_stream(stream, piece.start, piece.end, rule)
-
-
-def _choose_rule(piece: Slice, job: CorpusJob) -> BoundaryRule:
+    rule: BoundaryRule = "paragraph"
     if piece.format == "conllu":
         with open_at(piece.path, 0) as stream:
-            return choose_conllu_rule(stream.read(_SNIFF_BYTES))
-    return "line" if piece.format == "jsonl" or job.split == "line" else "paragraph"
+            rule = choose_conllu_rule(stream.read(_SNIFF_BYTES))
+    elif piece.format == "jsonl" or job.split == "line":
+        rule = "line"
+    with open_at(piece.path, first_byte(piece.start)) as stream:
+        for raw in split_stream(stream, piece.start, piece.end, rule):
+            yield raw.position, raw.data
 
 
-def _name(piece: Slice, job: CorpusJob, position: int) -> str:
+_Row = dict[str, Any] | UnicodeDecodeError
+
+
+def _read_rows(piece: Slice, job: CorpusJob) -> Iterator[tuple[int, _Row]]:
+    """Read documents as rows of Parquet, each with its number."""
+    with open_random(piece.path) as stream:
+        file = pq.ParquetFile(stream, buffer_size=2**20)
+        groups = range(piece.start, piece.end or file.metadata.num_row_groups)
+        first_row = sum(file.metadata.row_group(i).num_rows for i in range(piece.start))
+        _check_columns(file.schema_arrow.names, piece.path, job)
+        batches = file.iter_batches(_BATCH_ROWS, row_groups=list(groups))
+        yield from enumerate((row for batch in batches for row in table_rows(batch)), first_row)
+
+
+def table_rows(table: pa.RecordBatch | pa.Table) -> Iterator[_Row]:
+    """Give rows as dictionaries; Arrow does not check that strings are UTF-8."""
+    try:
+        yield from table.to_pylist()
+    except UnicodeDecodeError as error:
+        if len(table) == 1:
+            yield error
+        else:
+            for i in range(len(table)):
+                yield from table_rows(table.slice(i, 1))
+
+
+def _name(piece: Slice, position: int, job: CorpusJob) -> str:
     is_file = piece.format == "text" and job.split == "file"
     return piece.name if is_file else f"{piece.name}:{position}"
 
 
-def _make_document(raw: RawDocument, piece: Slice, job: CorpusJob) -> Document | None:
+def _make_document(
+    content: bytes | _Row | None, piece: Slice, position: int, job: CorpusJob
+) -> Document | None:
     """Decode a document; None for white space, except in CoNLL-U, where every byte is kept."""
-    name = _name(piece, job, raw.position)
-    if raw.data is None:
+    if content is None:
         raise _RejectError(_TOO_LONG)
+    if isinstance(content, UnicodeDecodeError):
+        raise _RejectError(not_utf8(content))
+    if isinstance(content, dict):
+        return _from_object(content, piece, position, job)
+    name = _name(piece, position, job)
     if piece.format == "conllu":
-        return Document(_newdoc_id(raw.data) or name, piece.path, raw.position, raw.data)
-    data = raw.data.removeprefix(_BYTE_ORDER_MARK) if raw.position == 0 else raw.data
+        return Document(_newdoc_id(content) or name, piece.path, position, content)
+    data = content.removeprefix(_BYTE_ORDER_MARK) if position == 0 else content
     if not data.strip():
         return None
     try:
         if piece.format == "jsonl":
-            return _from_object(msgspec.json.decode(data), piece, raw.position, job)
-        return Document(name, piece.path, raw.position, data.decode("utf-8"))
+            return _from_object(msgspec.json.decode(data), piece, position, job)
+        return Document(name, piece.path, position, data.decode("utf-8"))
     except UnicodeDecodeError as error:
         what = f"not UTF-8 at byte {error.start} of the document (counted from 0)"
         raise _RejectError(what) from error
@@ -160,6 +188,8 @@ def _from_object(value: Any, piece: Slice, position: int, job: CorpusJob) -> Doc
         name = str(document_id)
     if text is not None and not isinstance(text, str):
         raise _RejectError(f"{job.text_column} is not a string", name)
+    if text is not None and len(text) > MAX_DOCUMENT_BYTES:
+        raise _RejectError(_TOO_LONG, name)
     return Document(name, piece.path, position, text or "", encode_metadata(value))
 
 
@@ -170,48 +200,6 @@ def encode_metadata(row: dict[str, Any]) -> str:
 
 def _list_keys(value: dict[str, Any]) -> str:
     return ", ".join(str(key)[:40] for key in list(value)[:8]) or "no columns"
-
-
-def _read_parquet(piece: Slice, job: CorpusJob) -> Iterator[Document | Rejected]:
-    with open_random(piece.path) as stream:
-        try:
-            file = pq.ParquetFile(stream, buffer_size=2**20)
-            groups = range(piece.start, piece.end or file.metadata.num_row_groups)
-            first_row = sum(file.metadata.row_group(i).num_rows for i in range(piece.start))
-            _check_columns(file.schema_arrow.names, piece.path, job)
-            batches = file.iter_batches(_BATCH_ROWS, row_groups=list(groups))
-            rows = (row for batch in batches for row in table_rows(batch))
-            for number, row in enumerate(rows, first_row):
-                try:
-                    yield _from_row(row, piece, number, job)
-                except _RejectError as error:
-                    name = error.name or f"{piece.name}:{number}"
-                    yield Rejected(name, piece.path, number, str(error))
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            yield Rejected(piece.name, piece.path, piece.start, f"not Parquet: {error}")
-
-
-def table_rows(table: pa.RecordBatch | pa.Table) -> Iterator[dict[str, Any] | UnicodeDecodeError]:
-    """Give rows as dictionaries; Arrow does not check that strings are UTF-8."""
-    try:
-        yield from table.to_pylist()
-    except UnicodeDecodeError as error:
-        if len(table) == 1:
-            yield error
-        else:
-            for i in range(len(table)):
-                yield from table_rows(table.slice(i, 1))
-
-
-def _from_row(
-    row: dict[str, Any] | UnicodeDecodeError, piece: Slice, number: int, job: CorpusJob
-) -> Document:
-    if isinstance(row, UnicodeDecodeError):
-        raise _RejectError(not_utf8(row))
-    text = row.get(job.text_column)
-    if isinstance(text, str) and len(text) > MAX_DOCUMENT_BYTES:
-        raise _RejectError(_TOO_LONG)
-    return _from_object(row, piece, number, job)
 
 
 def not_utf8(error: UnicodeDecodeError) -> str:

@@ -29,7 +29,7 @@ from headwise.corpus.isolated_worker import make_shard_isolated
 from headwise.corpus.parsing import load_job_parser
 from headwise.corpus.plan import PLAN_FILE, CorpusJob, Unit
 from headwise.corpus.units import ShardRecord, UnitResult, make_shard, process_unit
-from headwise.errors import ConfigError, DataError, HeadwiseError
+from headwise.errors import ConfigError
 from headwise.runtime.parser import Parser
 
 if TYPE_CHECKING:
@@ -55,31 +55,26 @@ class Engine:
 
 
 class Worker:
-    """Does units, one after the other, with one load of the model."""
+    """Does units, one after the other; the model is loaded with the first that is not done."""
 
     def __init__(self, job: CorpusJob, output: Path) -> None:
-        """Load the model; an error is reported with the first unit."""
+        """Keep what a unit needs."""
         self._job, self._output = job, output
         self._parser: Parser | None = None
-        self._error: HeadwiseError | None = None
-        try:
-            if not (output / PLAN_FILE).exists():
-                hint = "every machine needs the same folder under the same path"
-                raise DataError("a worker does not see this folder", str(output), hint=hint)
-            self._parser = load_job_parser(job)
-        except HeadwiseError as error:
-            self._error = error
 
     def run(self, unit: Unit) -> UnitResult:
         """Do a unit."""
-        if self._error is not None:
-            return UnitResult(unit=unit.index, error=self._error.what, hint=self._error.hint)
+        if not (self._output / PLAN_FILE).exists():
+            error = f"{self._output}: a worker does not see this folder"
+            hint = "every machine needs the same folder under the same path"
+            return UnitResult(unit=unit.index, error=error, hint=hint)
         return process_unit(unit, self._output, self._make_record)
 
     def _make_record(self, unit: Unit, is_isolated: bool) -> ShardRecord:
         if is_isolated:
             return make_shard_isolated(unit, self._job, self._output)
-        assert self._parser
+        if self._parser is None:
+            self._parser = load_job_parser(self._job)
         return make_shard(self._parser, unit, self._job, self._output)
 
 

@@ -11,16 +11,17 @@ import hashlib
 import io
 import lzma
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol, cast
+from typing import BinaryIO, cast
 from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from headwise.corpus.columns import SCHEMA, TableBuilder
+from headwise.corpus.columns import SCHEMA, sentence_row
 from headwise.corpus.documents import Document
 from headwise.corpus.plan import Compression, ShardFormat
 from headwise.errors import ConfigError
@@ -36,18 +37,16 @@ _ESCAPED = re.compile(r"[\s/%\x00-\x1f\x7f-\x9f]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
-class Shard(Protocol):
-    """A shard to write sentences to, in order."""
-
-    def add(self, document: Document, number: int, sentence: Sentence, parse: Parse) -> None:
-        """Write the `number`-th sentence (from 1) of a document."""
+ShardEntry = tuple[Document, int, Sentence, Parse]
+"""A parsed sentence, its document, and its number there (from 1)."""
 
 
+@dataclass(frozen=True, slots=True)
 class FileDigest:
-    """Size and checksum of a file, set when it is complete."""
+    """Size and checksum of a file."""
 
-    size = 0
-    sha256 = ""
+    size: int
+    sha256: str
 
 
 def shard_name(index: int, shard_format: ShardFormat, compression: Compression) -> str:
@@ -66,32 +65,29 @@ def check_compression(shard_format: ShardFormat, compression: Compression) -> No
         raise ConfigError(what, f"choose one of {possible}")
 
 
-@contextmanager
-def open_shard(
+def write_shard(
     path: Path,
     shard_format: ShardFormat,
     compression: Compression,
-    digest: FileDigest,
+    entries: Iterable[ShardEntry],
     row_group_words: int = _ROW_GROUP_WORDS,
-) -> Iterator[Shard]:
-    """Write a shard; `digest` is set at the end of the block."""
+) -> FileDigest:
+    """Write sentences, in order, to a shard."""
     with whole_file(path) as raw:
         stream = _HashingStream(raw)
         try:
             if shard_format == "parquet":
-                with pq.ParquetWriter(stream, SCHEMA, compression=compression) as writer:
-                    shard = _ParquetShard(writer, row_group_words)
-                    yield shard
-                    shard.flush()
+                _write_parquet(stream, compression, entries, row_group_words)
             else:
                 with _compressed(stream, compression) as compressed:
-                    yield _ConlluShard(compressed)
+                    for entry in entries:
+                        compressed.write(_as_conllu(entry).encode("utf-8"))
         except Exception as error:
             if stream.failure is None or stream.failure is error:
                 raise
             # Arrow and the compressors hide the reason why they could not write.
             raise stream.failure from error
-        digest.size, digest.sha256 = stream.size, stream.hash.hexdigest()
+    return FileDigest(stream.size, stream.hash.hexdigest())
 
 
 class _HashingStream(io.RawIOBase):
@@ -137,37 +133,34 @@ def _compressed(stream: _HashingStream, compression: Compression) -> Iterator[Bi
         yield raw
 
 
-class _ParquetShard:
-    def __init__(self, writer: pq.ParquetWriter, row_group_words: int) -> None:
-        self._writer = writer
-        self._table = TableBuilder()
-        self._row_group_words = row_group_words
+def _write_parquet(
+    stream: _HashingStream,
+    compression: Compression,
+    entries: Iterable[ShardEntry],
+    row_group_words: int,
+) -> None:
+    rows: list[dict[str, object]] = []
+    n_words = 0
+    with pq.ParquetWriter(stream, SCHEMA, compression=compression) as writer:
+        for document, number, sentence, parse in entries:
+            if len(sentence):  # not blank lines of CoNLL-U
+                rows.append(sentence_row(document, number, sentence, parse))
+                n_words += len(sentence)
+            if n_words >= row_group_words:
+                writer.write_table(pa.Table.from_pylist(rows, schema=SCHEMA))
+                rows, n_words = [], 0
+        if rows:
+            writer.write_table(pa.Table.from_pylist(rows, schema=SCHEMA))
 
-    def add(self, document: Document, number: int, sentence: Sentence, parse: Parse) -> None:
-        if not len(sentence):
-            return  # blank lines of CoNLL-U
-        self._table.add(document, number, sentence, parse)
-        if self._table.n_words >= self._row_group_words:
-            self.flush()
 
-    def flush(self) -> None:
-        if len(self._table):
-            self._writer.write_table(self._table.take())
-
-
-class _ConlluShard:
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-
-    def add(self, document: Document, number: int, sentence: Sentence, parse: Parse) -> None:
-        conllu = sentence.conllu
-        if isinstance(document.content, str):
-            comments = _document_comments(document) if number == 1 else ""
-            name = _ESCAPED.sub(lambda match: quote(match[0], safe=""), document.id)
-            conllu = comments + conllu.replace(
-                f"# sent_id = {number}\n", f"# sent_id = {name}-{number}\n", 1
-            )
-        self._stream.write(conllu.encode("utf-8"))
+def _as_conllu(entry: ShardEntry) -> str:
+    document, number, sentence, _ = entry
+    if isinstance(document.content, bytes):
+        return sentence.conllu
+    comments = _document_comments(document) if number == 1 else ""
+    name = _ESCAPED.sub(lambda match: quote(match[0], safe=""), document.id)
+    old, new = f"# sent_id = {number}\n", f"# sent_id = {name}-{number}\n"
+    return comments + sentence.conllu.replace(old, new, 1)
 
 
 def _document_comments(document: Document) -> str:

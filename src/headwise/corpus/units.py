@@ -14,6 +14,7 @@ worker. It is then done in a process of its own (`isolated_worker`).
 
 import errno
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -23,7 +24,7 @@ import msgspec
 from headwise.corpus.documents import Document, Rejected, read_documents
 from headwise.corpus.parsing import BadDocumentError, parse_documents
 from headwise.corpus.plan import CorpusJob, Unit
-from headwise.corpus.shards import FileDigest, open_shard, shard_name
+from headwise.corpus.shards import ShardEntry, shard_name, write_shard
 from headwise.errors import DataError, HeadwiseError
 from headwise.files import whole_file
 from headwise.runtime.parser import Parser
@@ -171,27 +172,30 @@ def _try_make_shard(
     skip: Mapping[str, str],
     on_document: Callable[[str], None] | None,
 ) -> ShardRecord:
-    name, digest = shard_name(unit.index, job.format, job.compression), FileDigest()
-    n_documents, n_sentences, n_words = 0, 0, 0
-    quarantined: list[Quarantined] = []
+    name = shard_name(unit.index, job.format, job.compression)
     documents = _skip_documents(read_documents(unit, job), skip, on_document)
-    with open_shard(output / name, job.format, job.compression, digest) as shard:
+    counts: Counter[str] = Counter()
+    quarantined: list[Quarantined] = []
+
+    def parse_all() -> Iterator[ShardEntry]:
         for item in parse_documents(parser, documents, n_together=1 if on_document else 1024):
             if isinstance(item, Rejected):
                 quarantined.append(Quarantined(item.id, item.source, item.position, item.error))
                 continue
-            n_documents += 1
+            counts["documents"] += 1
             for number, (sentence, parse) in enumerate(item.sentences, 1):
-                shard.add(item.document, number, sentence, parse)
-                n_sentences += bool(len(sentence))
-                n_words += len(sentence)
+                counts["sentences"] += bool(len(sentence))
+                counts["words"] += len(sentence)
+                yield item.document, number, sentence, parse
+
+    digest = write_shard(output / name, job.format, job.compression, parse_all())
     return ShardRecord(
         shard=name,
         size=digest.size,
         sha256=digest.sha256,
-        n_documents=n_documents,
-        n_sentences=n_sentences,
-        n_words=n_words,
+        n_documents=counts["documents"],
+        n_sentences=counts["sentences"],
+        n_words=counts["words"],
         n_quarantined=len(quarantined),
         quarantined=tuple(quarantined),
     )
