@@ -66,7 +66,10 @@ def test_a_corpus_without_documents_is_an_error(tmp_path: Path) -> None:
     assert "no document could be parsed" in done.stderr
 
 
-def test_errors_have_one_message(text: Path, tmp_path: Path) -> None:
+def test_errors_have_one_message(
+    text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ray.is_initialized", lambda: False)  # other tests may have started it
     output = ["-o", tmp_path / "out"]
     for message, arguments in {
         "No such file": [tmp_path / "missing", *output],

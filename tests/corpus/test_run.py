@@ -163,6 +163,9 @@ def test_a_folder_with_other_files_is_refused(plan: CorpusPlan, tmp_path: Path) 
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
     with pytest.raises(DataError, match="mine"):
         run(plan, tmp_path / "mine" / "out")
+    (tmp_path / "other" / "_lock").mkdir(parents=True)
+    with pytest.raises(DataError, match="_lock: Is a directory"):
+        run(plan, tmp_path / "other")
 
 
 def test_other_tools_read_the_parquet_files(corpus: Path, job_for: JobFor, tmp_path: Path) -> None:

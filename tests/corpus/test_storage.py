@@ -112,7 +112,8 @@ def test_a_missing_file_is_not_damaged(tmp_path: Path) -> None:
     assert not isinstance(caught.value, DamagedError)
 
 
-def test_a_failed_read_is_not_damage(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("compress", [gzip.compress, zstd])
+def test_a_failed_read_is_not_damage(compress, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
     class FailingFile(io.BytesIO):
         def read(self, size: int | None = -1, /) -> bytes:
             if self.tell() > 40_000:
@@ -121,9 +122,9 @@ def test_a_failed_read_is_not_damage(monkeypatch: pytest.MonkeyPatch) -> None:
 
     class FailingSystem(fs.LocalFileSystem):  # type: ignore[misc]
         def open_input_file(self, path: str) -> pa.NativeFile:
-            return pa.PythonFile(FailingFile(gzip.compress(os.urandom(100_000))), "r")
+            return pa.PythonFile(FailingFile(compress(os.urandom(100_000))), "r")
 
     monkeypatch.setattr("headwise.corpus.storage._locate", lambda path: (FailingSystem(), path))
-    with pytest.raises(DataError, match="Input/output") as caught, open_at("a.gz", 0) as stream:
+    with pytest.raises(DataError, match="Input/output") as caught, open_at("a", 0) as stream:
         stream.read()
     assert not isinstance(caught.value, DamagedError)

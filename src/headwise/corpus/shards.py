@@ -75,40 +75,29 @@ def write_shard(
     """Write sentences, in order, to a shard."""
     with whole_file(path) as raw:
         stream = _HashingStream(raw)
-        try:
-            if shard_format == "parquet":
-                _write_parquet(stream, compression, entries, row_group_words)
-            else:
-                with _compressed(stream, compression) as compressed:
-                    for entry in entries:
-                        compressed.write(_as_conllu(entry).encode("utf-8"))
-        except Exception as error:
-            if stream.failure is None or stream.failure is error:
-                raise
-            # Arrow and the compressors hide the reason why they could not write.
-            raise stream.failure from error
+        if shard_format == "parquet":
+            _write_parquet(stream, compression, entries, row_group_words)
+        else:
+            with _compressed(stream, compression) as compressed:
+                for entry in entries:
+                    compressed.write(_as_conllu(entry).encode("utf-8"))
     return FileDigest(stream.size, stream.hash.hexdigest())
 
 
 class _HashingStream(io.RawIOBase):
-    """Counts and hashes what is written, and remembers a failure to write."""
+    """Counts and hashes what is written."""
 
     def __init__(self, raw: BinaryIO) -> None:
         self._raw = raw
         self.size = 0
         self.hash = hashlib.sha256()
-        self.failure: OSError | None = None
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: "bytes | memoryview") -> int:  # type: ignore[override]
         view = memoryview(data).cast("B")
-        try:
-            self._raw.write(view)
-        except OSError as error:
-            self.failure = error
-            raise
+        self._raw.write(view)
         self.hash.update(view)
         self.size += len(view)
         return len(view)
