@@ -101,6 +101,11 @@ def test_any_bytes_are_read_or_refused(parts: list[bytes], kind: str) -> None:
             assert all(isinstance(value, str) for value in read().values())
 
 
+def test_a_transfer_encoding_is_undone() -> None:
+    body = PART + b"Content-Transfer-Encoding: base64\r\n\r\nS2lkcw==\r\n--x y--\r\n"
+    assert read_multipart(body, KIND) == {"a": "Kids"}
+
+
 def test_names_without_values() -> None:
     assert read_query(b"tokenizer&data=a+b%C3%A9&parser=&") == {
         "tokenizer": "", "data": "a bé", "parser": "",
@@ -117,7 +122,8 @@ def test_names_without_values() -> None:
         b"--x y\r\nContent-Disposition: form-data\r\n\r\nb\r\n--x y--\r\n",
         PART + b"--x y--\r\n",
         PART + b"\r\n\xff\r\n--x y--\r\n",
-        PART + b"Content-Transfer-Encoding: base64\r\n\r\nYQ==\r\n--x y--\r\n",
+        PART + b"Content-Transfer-Encoding: gzip\r\n\r\nb\r\n--x y--\r\n",
+        PART + b"Content-Transfer-Encoding: base64\r\n\r\n!\r\n--x y--\r\n",
         (PART + b"\r\nb\r\n") * 100 + b"--x y--\r\n",
         PART + b"A: b\r\n" * 100 + b"\r\nb\r\n--x y--\r\n",
     ],

@@ -79,7 +79,9 @@ def test_an_open_server_is_announced() -> None:
 
 def test_an_interrupt_ends_it_quietly() -> None:
     with process() as (url, running):
-        assert httpx.get(f"{url}/health").status_code == 200
+        kind = {"content-type": "multipart/form-data; boundary=x"}
+        broken = httpx.post(f"{url}/process", content=b"--y", headers=kind)
+        assert broken.status_code == 400
         running.send_signal(signal.SIGINT)
         assert running.stderr
         assert running.stderr.read() == "headwise: requests answered: 1\n"

@@ -14,7 +14,7 @@ from urllib.parse import unquote_to_bytes
 
 import msgspec
 from python_multipart.exceptions import FormParserError
-from python_multipart.multipart import MultipartParser, parse_options_header
+from python_multipart.multipart import File, FormParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
 from headwise.settings.serving import ServeConfig
@@ -213,80 +213,43 @@ def _unquote(value: bytes) -> str:
 
 def read_multipart(body: bytes, content_type: str) -> dict[str, str]:
     """Read `multipart/form-data`; a file is a field like any other, and is held in memory."""
-    _, parameters = parse_options_header(content_type)
-    form = _Form()
-    callbacks = {
-        "on_part_begin": form.begin_part,
-        "on_header_field": form.add_header_name,
-        "on_header_value": form.add_header_value,
-        "on_header_end": form.end_header,
-        "on_part_data": form.add_data,
-        "on_part_end": form.end_part,
-        "on_end": form.end,
-    }
+    fields: list[tuple[bytes, bytes]] = []
+    is_complete = False
+
+    def add(name: bytes | None, value: bytes | None) -> None:
+        if len(fields) == MAX_FIELDS:
+            raise Refusal(400, f"the form has more than {MAX_FIELDS} fields")
+        fields.append((name or b"", value or b""))
+
+    def add_file(file: File) -> None:
+        file.file_object.seek(0)
+        add(file.field_name, file.file_object.read())
+
+    def end() -> None:
+        nonlocal is_complete
+        is_complete = True
+
     try:
-        parser = MultipartParser(
-            parameters.get(b"boundary", b""),
-            callbacks,  # type: ignore[arg-type]
-            max_header_count=MAX_PART_HEADERS,
-            max_header_size=MAX_PART_HEADER_BYTES,
-        )
-        parser.write(body)
-    except FormParserError as error:
-        raise Refusal(400, f"the form cannot be read: {error}", _FORM_HINT) from None
-    if not form.is_complete:
+        _, parameters = parse_options_header(content_type)
+        FormParser(
+            "multipart/form-data",
+            lambda field: add(field.field_name, field.value),
+            add_file,
+            end,
+            parameters.get(b"boundary"),
+            config={
+                "MAX_HEADER_COUNT": MAX_PART_HEADERS,
+                "MAX_HEADER_SIZE": MAX_PART_HEADER_BYTES,
+                "MAX_MEMORY_FILE_SIZE": len(body),
+                "UPLOAD_ERROR_ON_BAD_CTE": True,
+            },
+        ).write(body)
+        decoded = {name.decode("utf-8"): value.decode("utf-8") for name, value in fields}
+    except (FormParserError, UnicodeDecodeError) as error:
+        raise Refusal(400, f"the form cannot be read: {error}"[:200], _FORM_HINT) from None
+    if not is_complete:
         raise Refusal(400, "the form does not end with its boundary", _FORM_HINT)
-    return form.fields
-
-
-class _Form:
-    """Collects the fields of a form as the parser finds its parts."""
-
-    def __init__(self) -> None:
-        self.fields: dict[str, str] = {}
-        self.is_complete = False
-        self._n_parts = 0
-        self._header = (bytearray(), bytearray())
-        self._headers: dict[bytes, bytes] = {}
-        self._data = bytearray()
-
-    def begin_part(self) -> None:
-        self._n_parts += 1
-        if self._n_parts > MAX_FIELDS:
-            raise Refusal(400, f"the form has more than {MAX_FIELDS} fields", _FORM_HINT)
-        self._headers, self._data = {}, bytearray()
-
-    def add_header_name(self, data: bytes, start: int, end: int) -> None:
-        self._header[0].extend(data[start:end])
-
-    def add_header_value(self, data: bytes, start: int, end: int) -> None:
-        self._header[1].extend(data[start:end])
-
-    def end_header(self) -> None:
-        name, value = self._header
-        self._headers[bytes(name).lower()] = bytes(value)
-        self._header = (bytearray(), bytearray())
-
-    def add_data(self, data: bytes, start: int, end: int) -> None:
-        self._data += data[start:end]
-
-    def end_part(self) -> None:
-        disposition = self._headers.get(b"content-disposition", b"")
-        _, parameters = parse_options_header(disposition)
-        name = parameters.get(b"name", b"").decode("utf-8", "replace")
-        if not name:
-            raise Refusal(400, "a part of the form has no name", _FORM_HINT)
-        encoding = self._headers.get(b"content-transfer-encoding", b"binary").strip().lower()
-        if encoding not in (b"7bit", b"8bit", b"binary"):
-            what = f"the field {name[:40]!r} has a transfer encoding"
-            raise Refusal(400, what, "send it without Content-Transfer-Encoding")
-        try:
-            self.fields[name] = self._data.decode("utf-8")
-        except UnicodeDecodeError:
-            raise Refusal(400, f"the field {name[:40]!r} is not UTF-8", _FORM_HINT) from None
-
-    def end(self) -> None:
-        self.is_complete = True
+    return decoded
 
 
 def within_limits(sentences: Iterable[Sentence], limits: ServeConfig) -> Iterator[Sentence]:

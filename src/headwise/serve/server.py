@@ -264,5 +264,6 @@ def _log_config(level: str) -> dict[str, Any]:
     log["filters"] = {"limit": {"()": f"{__name__}.{LogLimit.__name__}"}}
     log["handlers"] = {"default": log["handlers"]["default"] | {"filters": ["limit"]}}
     ours = {"handlers": ["default"], "level": level, "propagate": False}
-    log["loggers"] = {"uvicorn": ours, "headwise.serve": ours}
+    broken_forms = {"level": "ERROR"}  # their senders get 400
+    log["loggers"] = {"uvicorn": ours, "headwise.serve": ours, "python_multipart": broken_forms}
     return log
