@@ -9,6 +9,7 @@
 The packages, bottom to top, are in `docs/architecture.md`.
 """
 
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,6 +52,10 @@ __all__ = [
 ]
 
 __version__ = VERSION
+
+# ONNX Runtime contacts hosts on the internet from long-lived processes, unless this is set before
+# it is imported. Nothing leaves the machine.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 
 def load(

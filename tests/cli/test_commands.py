@@ -122,7 +122,7 @@ def test_errors_have_one_message_and_an_exit_code(tiny_run: Path, tmp_path: Path
     parse = ["parse", "-m", tiny_run]
     fails(1, b"<stdin>:1: 1 column where 10", *parse, "--input", "conllu", stdin=b"what\n\n")
     fails(1, b"No such file", *parse, tmp_path / "missing.conllu")
-    fails(1, b"no model folder", "parse", "-m", tmp_path, SAMPLE)
+    fails(1, b"not a model folder", "parse", "-m", tmp_path, SAMPLE)
     fails(1, b"it needs --input conllx", *parse, SAMPLE, "--format", "conllx")
     fails(1, b"reads the column XPOS", *parse, SAMPLE, "--no-keep-tags")
     fails(2, b"Usage", "parse", "--threads", "0")

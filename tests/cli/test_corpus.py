@@ -73,7 +73,7 @@ def test_errors_have_one_message(
     output = ["-o", tmp_path / "out"]
     for message, arguments in {
         "No such file": [tmp_path / "missing", *output],
-        "no model folder": [text, *output, "-m", "missing"],
+        "not a model folder": [text, *output, "-m", "missing"],
         "--model: headwise corpus takes one model": [text, *output, "-m", "en", "-m", "en"],
         "shards are written to folders only": [text, "-o", "s3://bucket/out"],
         "--workers 0 and --address": [text, *output, "--workers", 0, "--address", "auto"],

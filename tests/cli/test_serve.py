@@ -50,7 +50,7 @@ def test_settings_reach_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (["--max-seconds", "nan"], "$.max_seconds"),
         (["--token", ""], "is empty"),
-        (["--model", "nowhere"], "nowhere: no model folder"),
+        (["--model", "nowhere"], "nowhere: not a model folder"),
         (["--host", "192.0.2.1"], "cannot listen on 192.0.2.1, port 8080: "),
     ],
 )

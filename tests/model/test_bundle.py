@@ -1,4 +1,6 @@
+import hashlib
 import json
+import os
 import shutil
 import stat
 from pathlib import Path
@@ -66,6 +68,77 @@ def test_newer_format_names_the_release_that_reads_it(model: Path) -> None:
     assert "headwise 9.1.0" in error.hint
 
 
+@pytest.mark.parametrize("version", [1, 0, -1])
+def test_older_formats_name_the_release_that_reads_them(model: Path, version: int) -> None:
+    change_manifest(model, format_version=version)
+    error = refused(model)
+    assert f"format {version}; " in error.what
+    assert error.hint == "headwise 0.1.0 reads older formats"
+
+
+def test_each_file_is_read_once(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    n_bytes = 0
+
+    def count(data: bytes) -> object:
+        nonlocal n_bytes
+        n_bytes += len(data)
+        return hashlib.new("sha256", data)
+
+    monkeypatch.setattr("headwise.model.bundle.hashlib.sha256", count)
+    bundle = load_bundle(model)
+    for name in bundle.manifest.files:
+        bundle.read(name)
+    assert n_bytes == sum(entry.size for entry in bundle.manifest.files.values())
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder", "device"])
+@pytest.mark.parametrize("name", ["vocab.json", MANIFEST])
+def test_only_regular_files_are_read(kind: str, name: str, model: Path) -> None:
+    path = model / name
+    moved = path.rename(model.parent / "elsewhere")
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(moved if kind == "link" else Path("/dev/zero"))
+    assert refused(model).hint
+
+
+def test_a_size_that_cannot_be_is_refused(model: Path) -> None:
+    files = json.loads((model / MANIFEST).read_text())["files"]
+    for size in (-1, 2**40):
+        files["vocab.json"]["size"] = size
+        change_manifest(model, files=files)
+        assert "vocab.json" in str(refused(model))
+
+
+def test_deeply_nested_json_is_refused(model: Path) -> None:
+    (model / MANIFEST).write_text('{"x":' + "[" * 100_000 + "]" * 100_000 + "}")
+    assert refused(model).hint
+
+
+@pytest.mark.parametrize("label", ["a\tb", "a\nb", ""])
+def test_labels_that_would_break_conllu_are_refused(label: str, model: Path) -> None:
+    vocab = json.loads((model / "vocab.json").read_text())
+    vocab["labels"][0] = label
+    data = json.dumps(vocab).encode()
+    (model / "vocab.json").write_bytes(data)
+    files = json.loads((model / MANIFEST).read_text())["files"]
+    files["vocab.json"] = {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    change_manifest(model, files=files)
+    assert "cannot be written as a label" in str(refused(model))
+
+
+def test_a_folder_here_does_not_replace_a_model_of_the_package(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(model, tmp_path / "en")
+    monkeypatch.chdir(tmp_path)
+    assert find_model("en").parent == MODELS_FOLDER
+    assert find_model("./en") == Path("en")
+
+
 def test_manifest_is_read_strictly(model: Path) -> None:
     original = (model / MANIFEST).read_text()
     change_manifest(model, surprise=1)
@@ -89,13 +162,13 @@ def test_folder_without_vocabulary_is_refused(model: Path) -> None:
     files = json.loads((model / MANIFEST).read_text())["files"]
     del files["vocab.json"]
     change_manifest(model, files=files)
-    assert "vocab.json is missing" in str(refused(model))
+    assert "this model has no vocab.json" in str(refused(model))
 
 
 def test_models_are_found_by_path_run_folder_and_name(tiny_run: Path, tmp_path: Path) -> None:
     assert find_model(str(tiny_run / "model")) == tiny_run / "model"
     assert find_model(str(tiny_run)) == tiny_run / "model"
-    with pytest.raises(ModelError, match="no model folder"):
+    with pytest.raises(ModelError, match="not a model folder"):
         find_model(str(tmp_path))
 
 
@@ -145,7 +218,7 @@ def test_models_of_this_folder_have_a_name(
     assert "nothing" not in named_models()
     assert find_model("mine") == named_models()["mine"] == Path("models") / "mine"
     assert find_model("en").parent == MODELS_FOLDER
-    with pytest.raises(ModelError, match="known by name here: en, mine"):
+    with pytest.raises(ModelError, match="known by name: en, mine"):
         find_model("yours")
 
 

@@ -1,18 +1,20 @@
 """A model folder: `model.json`, `vocab.json`, ONNX graphs, `weights.safetensors`; no code in it.
 
-`model.json` lists every other file with its size and SHA-256, and loading checks them all: a
-folder is whole or it is refused. Which graphs are there depends on how it was written; the
-weights are needed on a GPU only. Writing goes to a temporary folder beside the target, which is
-renamed when it is complete.
+`model.json` lists every other file with its size and SHA-256, and loading checks them all: a folder
+that is incomplete or changed is refused. Nothing outside of the folder is read: links and special
+files are refused too. Which graphs it has depends on the model; the weights are needed on a GPU
+only. Writing goes to a temporary folder beside the target, which is renamed when it is complete.
 """
 
+import errno
 import hashlib
 import os
 import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
@@ -22,10 +24,10 @@ from headwise.settings.decoding import DecodeConfig
 from headwise.settings.model import ModelConfig
 from headwise.version import VERSION
 from headwise.vocabulary.subwords import MAX_TOKENIZER_BYTES, SETTINGS, TOKENIZER, read_subwords
-from headwise.vocabulary.vocab import Vocab, vocab_from_json
+from headwise.vocabulary.vocab import NOTHING, Vocab, vocab_from_json
 
 FORMAT_VERSION = 2
-"""2 has `inputs` apart; 1 has not, and is read as well."""
+LAST_WITH_FORMAT_1 = "0.1.0"
 DEFAULT_MODEL = "en"
 MANIFEST = "model.json"
 VOCAB = "vocab.json"
@@ -37,11 +39,12 @@ FILE_NAME = re.compile(r"[a-z0-9]+(\.[a-z0-9]+)*\.(json|onnx|safetensors)")
 MAX_MANIFEST_BYTES = 2**20
 MAX_FILE_BYTES = 2**32
 DAMAGED = "the folder is damaged or was changed by hand; fetch or export it again"
+NO_VOCAB = Vocab(NOTHING, NOTHING, NOTHING, "none")
 MODELS_FOLDER = Path(__file__).parent.parent / "models"
 
 
 class FileEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What `model.json` knows of a file."""
+    """The size and checksum of a file."""
 
     size: int
     sha256: str
@@ -63,34 +66,42 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A model folder that was checked: every file in the manifest is there and unchanged."""
+    """A model folder whose files were all read and checked, each once.
+
+    A parser does not hold on to it, so the memory is free again once the graphs are open.
+    """
 
     path: Path
     manifest: Manifest
-    vocab: Vocab
+    contents: Mapping[str, bytes] = field(repr=False)
+    vocab: Vocab = NO_VOCAB
 
     def read(self, name: str) -> bytes:
-        """Read a file of the folder, if the manifest has it."""
-        if name not in self.manifest.files:
-            held = ", ".join(sorted(self.manifest.files))
+        """Return the bytes of a file, if the manifest lists it."""
+        if name not in self.contents:
+            held = ", ".join(sorted(self.contents))
             raise ModelError(f"{self.path}: this model has no {name}", f"it has {held}")
-        return _read_checked(self.path, name, self.manifest.files[name])
+        return self.contents[name]
 
 
 def find_model(name_or_path: str) -> Path:
-    """Find a model by path, by the folder of its training run, or by the name of one inside."""
+    """Find a model by name, by path, or by the folder of its training run.
+
+    A name inside the package comes before a folder of that name here: `./en` is the folder.
+    """
     path = Path(name_or_path)
-    for folder in (path, path / "model"):
+    named = named_models()
+    is_inside = name_or_path in named and named[name_or_path].parent == MODELS_FOLDER
+    for folder in () if is_inside else (path, path / "model"):
         if (folder / MANIFEST).is_file():
             return folder
-    models = named_models()
-    if name_or_path in models:
-        return models[name_or_path]
-    known = ", ".join(sorted(models)) or "none"
+    if name_or_path in named:
+        return named[name_or_path]
+    known = ", ".join(sorted(named)) or "none"
     raise ModelError(
-        f"{name_or_path}: no model folder (no {MANIFEST} there)",
-        f"give a folder written by headwise train; models known by name here: {known} (names are "
-        "also looked up in models/ of the folder that you are in, as of headwise's repository)",
+        f"{name_or_path}: not a model folder ({MANIFEST} is missing)",
+        f"give a folder written by headwise train, or one of the models known by name: {known} "
+        "(names are also looked up in models/ of the current folder)",
     )
 
 
@@ -104,29 +115,21 @@ def named_models() -> dict[str, Path]:
 
 
 def load_bundle(path: Path) -> Bundle:
-    """Open a model folder and check all that is in it."""
+    """Open a model folder, and read and check all files in it."""
     manifest = _read_manifest(path)
+    contents: dict[str, bytes] = {}
     for name, entry in manifest.files.items():
         if not FILE_NAME.fullmatch(name):
             raise ModelError(f"{path / MANIFEST}: '{name}' is not a file of a model", DAMAGED)
-        if name != VOCAB:
-            _read_checked(path, name, entry)
-    if VOCAB not in manifest.files:
-        raise ModelError(f"{path / MANIFEST}: {VOCAB} is missing", DAMAGED)
-    data = _read_checked(path, VOCAB, manifest.files[VOCAB])
-    bundle = Bundle(path, manifest, vocab_from_json(data, str(path / VOCAB)))
-    return _with_subwords(bundle) if manifest.model.encoder else bundle
-
-
-def _with_subwords(bundle: Bundle) -> Bundle:
-    """Add what a transformer reads; its tokenizer is opened when it is used."""
-    for name in (TOKENIZER, SETTINGS):
-        entry = bundle.manifest.files.get(name)
-        if entry is not None and entry.size > MAX_TOKENIZER_BYTES:
-            most = f"{MAX_TOKENIZER_BYTES >> 20} MiB"
-            raise ModelError(f"{bundle.path / name}: larger than {most}", DAMAGED)
-    subwords = read_subwords(bundle.read, str(bundle.path))
-    return replace(bundle, vocab=replace(bundle.vocab, subwords=subwords))
+        if name in (TOKENIZER, SETTINGS) and entry.size > MAX_TOKENIZER_BYTES:
+            limit = f"{MAX_TOKENIZER_BYTES >> 20} MiB"
+            raise ModelError(f"{path / name}: larger than {limit}", DAMAGED)
+        contents[name] = _read_checked(path / name, entry)
+    bundle = Bundle(path, manifest, contents)
+    vocab = vocab_from_json(bundle.read(VOCAB), str(path / VOCAB))
+    if manifest.model.encoder:  # its tokenizer is opened when it is used
+        vocab = replace(vocab, subwords=read_subwords(bundle.read, str(path)))
+    return replace(bundle, vocab=vocab)
 
 
 class _Version(msgspec.Struct):
@@ -136,43 +139,54 @@ class _Version(msgspec.Struct):
 
 def _read_manifest(path: Path) -> Manifest:
     file_path = path / MANIFEST
-    try:
-        with file_path.open("rb") as stream:
-            data = stream.read(MAX_MANIFEST_BYTES + 1)
-    except OSError as error:
-        raise ModelError(f"{file_path}: {error.strerror}") from error
+    data = _read_regular(file_path, MAX_MANIFEST_BYTES)
     if len(data) > MAX_MANIFEST_BYTES:
         raise ModelError(f"{file_path}: larger than {MAX_MANIFEST_BYTES >> 20} MiB", DAMAGED)
     try:
         written_by = msgspec.json.decode(data, type=_Version)
-        if written_by.format_version > FORMAT_VERSION:
+        if written_by.format_version != FORMAT_VERSION:
+            is_newer = written_by.format_version > FORMAT_VERSION
             raise ModelError(
-                f"{path}: format {written_by.format_version}, and this is headwise {VERSION}, "
-                f"which reads up to {FORMAT_VERSION}",
-                f"it was written by headwise {written_by.headwise_version}: install that or later",
+                f"{path}: format {written_by.format_version}; headwise {VERSION} reads format "
+                f"{FORMAT_VERSION}",
+                f"it was written by headwise {written_by.headwise_version}: install that or later"
+                if is_newer
+                else f"headwise {LAST_WITH_FORMAT_1} reads older formats",
             )
         return msgspec.json.decode(data, type=Manifest)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise ModelError(f"{file_path}: {error}", DAMAGED) from error
 
 
-def _read_checked(path: Path, name: str, entry: FileEntry) -> bytes:
-    file_path = path / name
-    try:
-        size = file_path.stat().st_size
-        if size != entry.size or size > MAX_FILE_BYTES:
-            raise ModelError(f"{file_path}: {size} bytes where {entry.size} are due", DAMAGED)
-        data = file_path.read_bytes()
-    except OSError as error:
-        raise ModelError(f"{file_path}: {error.strerror}", DAMAGED) from error
+def _read_checked(path: Path, entry: FileEntry) -> bytes:
+    if not 0 <= entry.size <= MAX_FILE_BYTES:
+        raise ModelError(f"{path}: {MANIFEST} says {entry.size} bytes", DAMAGED)
+    data = _read_regular(path, entry.size)
+    if len(data) != entry.size:
+        found = "more" if len(data) > entry.size else f"{len(data)}"
+        raise ModelError(f"{path}: {found} bytes where {entry.size} are due", DAMAGED)
     if hashlib.sha256(data).hexdigest() != entry.sha256:
-        raise ModelError(f"{file_path}: its checksum is not the one in {MANIFEST}", DAMAGED)
+        raise ModelError(f"{path}: its checksum is not the one in {MANIFEST}", DAMAGED)
     return data
+
+
+def _read_regular(path: Path, n_bytes: int) -> bytes:
+    """Read up to one byte more than `n_bytes`; no link is followed, and no pipe waited for."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    flags |= getattr(os, "O_BINARY", 0)
+    try:
+        with open(os.open(path, flags), "rb") as stream:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                raise ModelError(f"{path}: not a regular file", DAMAGED)
+            return stream.read(n_bytes + 1)
+    except OSError as error:
+        what = "a link, not a file" if error.errno == errno.ELOOP else error.strerror
+        raise ModelError(f"{path}: {what}", DAMAGED) from error
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What is known of a model besides its files."""
+    """What `model.json` says besides the files."""
 
     model: ModelConfig
     decode: DecodeConfig
@@ -181,7 +195,7 @@ class Description:
 
 
 def write_bundle(path: Path, description: Description, files: Mapping[str, bytes]) -> None:
-    """Write a model folder whole, or not at all; one that is there already is replaced."""
+    """Write a model folder completely or not at all; an existing one is replaced."""
     manifest = Manifest(
         format_version=FORMAT_VERSION,
         headwise_version=VERSION,
@@ -204,7 +218,7 @@ def write_bundle(path: Path, description: Description, files: Mapping[str, bytes
             (temporary / name).write_bytes(data)
         readable = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
         (temporary / MANIFEST).write_bytes(readable + b"\n")
-        temporary.chmod(0o755)  # mkdtemp makes it private; a model is for all to read
+        temporary.chmod(0o755)  # mkdtemp makes it private; a model is for everyone
         _put_in_place(temporary, path)
     except OSError as error:
         raise ModelError(f"{path}: {error.strerror}", "nothing was written") from error

@@ -8,6 +8,7 @@ have no spelling, so that a word which is spelled `<unk>` is a word like any oth
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Annotated
 
 import msgspec
@@ -174,8 +175,12 @@ def vocab_from_json(data: bytes, where: str) -> Vocab:
     hint = "the model folder is damaged; fetch it again"
     try:
         lists = msgspec.json.decode(data, type=_Lists)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise ModelError(f"{where}: {error}", hint) from error
+    for string in chain(lists.labels, *lists.predicted.values()):
+        if not string or not {"\t", "\n", "\r"}.isdisjoint(string):
+            what = f"{string[:40]!r} cannot be written as a label or tag"
+            raise ModelError(f"{where}: {what}", hint)
     try:
         vocab = Vocab(
             Index(lists.words),
@@ -188,6 +193,8 @@ def vocab_from_json(data: bytes, where: str) -> Vocab:
             tuple(lists.mark_columns),
             Index(lists.marks),
         )
-        return vocab.as_in(vocab.treebanks[0]) if vocab.treebanks else vocab
+        if "treebank" in lists.mark_columns and vocab.treebanks:
+            vocab = vocab.as_in(vocab.treebanks[0])
+        return vocab
     except ModelError as error:
         raise ModelError(f"{where}: {error.what}", hint) from error
