@@ -40,7 +40,7 @@ from headwise.learn.scorer import (
 from headwise.model.bundle import load_bundle
 from headwise.network.pairs import pair_scores
 from headwise.settings.recipe import read_recipe
-from headwise.treebank.conllu import as_bytes, read_stream
+from headwise.treebank.conllu import read_stream
 from headwise.treebank.sentence import Sentence
 from headwise.vocabulary.encode import encode
 
@@ -134,7 +134,7 @@ def parse_copy(model: str, device: str, data: bytes, barrier: Barrier) -> None:
     for _ in range(1 + N_TIMES):
         barrier.wait(300)
         sentences = read_stream(io.BytesIO(data), "test", "conllu", "raise")
-        b"".join(as_bytes(sentence) for sentence, _ in parser.annotate(sentences))
+        b"".join(sentence.data for sentence, _ in parser.annotate(sentences))
         barrier.wait(300)
 
 
@@ -202,7 +202,7 @@ def main() -> None:
         model = given.model or Path(folder) / "model"
         sentences = list(headwise.read_sentences(str(given.data / "test.conllu.xz")))
         n_words = sum(map(len, sentences))
-        data = b"".join(map(as_bytes, sentences))
+        data = b"".join(item.data for item in sentences)
         measurements.add(network_words_per_second=network_alone(model, sentences, device))
         for n in given.processes:
             with watch_gpu(device, idle, f"parsing, {n} processes"):

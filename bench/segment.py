@@ -26,8 +26,8 @@ from headwise.learn.segment.data import (
 )
 from headwise.learn.segment.train import export_segmenter, train_segmenter
 from headwise.settings.training import SegmentConfig
+from headwise.text.assemble import to_text
 from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS, Segmenter
-from headwise.text.symbols import to_text
 from headwise.treebank.conllu import write_conllu
 
 METRICS = ("Tokens", "Sentences", "Words")

@@ -29,7 +29,6 @@ from pathlib import Path
 
 import headwise
 from headwise.files import whole_file
-from headwise.treebank.conllu import as_bytes
 from headwise.treebank.sentence import Sentence
 
 MIN_WORDS, MAX_WORDS = 4, 60
@@ -163,7 +162,7 @@ def main() -> None:
     with whole_file(given.out) as stream, lzma.open(stream, "wb") as packed:
         for number, (item, _) in enumerate(model.annotate(selected, given.threads), 1):
             assert isinstance(item, Sentence)
-            packed.write(as_bytes(item))
+            packed.write(item.data)
             n_words += len(item)
             if number % 1000 == 0:
                 pace = n_words / (time.monotonic() - started)

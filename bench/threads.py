@@ -20,8 +20,6 @@ from headwise.cli.output import screen_of
 from headwise.cli.share import Job, parse_in_processes
 from headwise.runtime.parser import Parser
 from headwise.runtime.scorer import BatchScorer
-from headwise.text.read import open_any
-from headwise.treebank.conllu import as_bytes
 
 N_TIMES = 5
 CHUNK = 128
@@ -30,15 +28,14 @@ CHUNK = 128
 def whole(parser: Parser, path: Path, threads: int) -> None:
     """Read, parse and format every sentence."""
     for item, _ in parser.annotate(headwise.read_sentences(path), threads):
-        as_bytes(item)
+        assert item.data
 
 
 def by_processes(parser: Parser, path: Path, n: int) -> None:
     """Do the same with `headwise parse --processes`."""
     job = Job(parser, "raise", "conllu", screen_of("bytes"))
-    with open_any(path, "conllu") as opened:
-        for _ in parse_in_processes(job, opened, n):
-            pass
+    for _ in parse_in_processes(job, str(path), "conllu", n):
+        pass
 
 
 def in_chunks(

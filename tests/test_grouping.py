@@ -1,7 +1,7 @@
 """Windows of a stream, chunks of a window, batches that share a pass, shares of workers."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
 from operator import mul
 
@@ -24,14 +24,25 @@ from headwise.grouping import (
 )
 
 
-def windows(
-    lengths: list[int], size: int, look_ahead: int = LOOK_AHEAD, n_characters: int = 1
-) -> Iterator[list[int]]:
-    return grouping.windows(lengths, size, int, lambda _: n_characters, look_ahead)
+class Item(int):
+    """So many words, and so many characters."""
+
+    n_characters = 1
+
+    def size(self) -> tuple[int, int]:
+        return int(self), self.n_characters
+
+
+class Large(Item):
+    n_characters = MAX_WINDOW_CHARACTERS // 2
+
+
+def windows(items: Iterable[Item], size: int, look_ahead: int = LOOK_AHEAD) -> list[list[Item]]:
+    return [window for window, _ in grouping.windows(items, size, 10**6, look_ahead)]
 
 
 def test_windows_grow_to_their_size() -> None:
-    sizes = [len(window) for window in windows([2] * 100, 8)]
+    sizes = [len(window) for window in windows([Item(2)] * 100, 8)]
     assert sizes == [8, 16, 32, 32, 12]
     assert max(sizes) == LOOK_AHEAD * 8
 
@@ -39,27 +50,28 @@ def test_windows_grow_to_their_size() -> None:
 def test_the_first_window_asks_for_no_more_than_it_has() -> None:
     asked = 0
 
-    def items() -> Iterator[int]:
+    def items() -> Iterator[Item]:
         nonlocal asked
         while True:
             asked += 1
-            yield 1
+            yield Item(1)
 
-    next(windows(items(), 8))  # type: ignore[arg-type]
+    next(grouping.windows(items(), 8, 10**6))
     assert asked == 8 + 1
 
 
 def test_a_window_has_a_bounded_number_of_words_and_characters() -> None:
-    found = windows([MEAN_WORDS * LOOK_AHEAD * 8 // 2] * 5, 8)
+    found = windows([Item(MEAN_WORDS * LOOK_AHEAD * 8 // 2)] * 5, 8)
     assert [len(window) for window in found] == [2, 2, 1]
-    found = windows([1] * 5, 8, n_characters=MAX_WINDOW_CHARACTERS // 2)
+    found = windows([Large(1)] * 5, 8)
     assert [len(window) for window in found] == [2, 2, 1]
 
 
 def test_a_scorer_that_sorts_by_itself_gets_a_window_at_a_time() -> None:
-    found = list(windows([n % 40 for n in range(1, 40)] * 5, 64, look_ahead=1))
-    assert [len(window) for window in found] == [64, 64, 64, 3]
-    assert [len(chunks(window, 64, 10**6, look_ahead=1)) for window in found] == [1] * 4
+    items = [Item(n % 40) for n in range(1, 40)] * 5
+    found = list(grouping.windows(items, 64, 10**6, look_ahead=1))
+    assert [len(window) for window, _ in found] == [64, 64, 64, 3]
+    assert [len(parts) for _, parts in found] == [1] * 4
 
 
 @pytest.mark.parametrize(
@@ -83,8 +95,7 @@ def test_chunks_hold_sentences_of_similar_length(
 )
 def test_every_item_comes_back_in_its_place(lengths: list[int], size: int, pairs: int) -> None:
     result = []
-    for window in windows(lengths, size):
-        parts = chunks(window, size, pairs)
+    for window, parts in grouping.windows(map(Item, lengths), size, pairs):
         assert sorted(chain.from_iterable(parts)) == list(range(len(window)))
         assert all(0 < len(chunk) <= size for chunk in parts)
         result += in_order((chunk, [window[i] for i in chunk]) for chunk in parts)

@@ -14,7 +14,7 @@ from pathlib import Path
 import headwise
 from bench.accuracy.measure import DECODE, score_file, torch_device
 from headwise.arrays import FloatArray, IntArray
-from headwise.runtime.ensemble import as_one
+from headwise.runtime.ensemble import EnsembleScorer
 from headwise.runtime.parser import Parser
 from headwise.runtime.scorer import Scorer, Selection
 from headwise.treebank.sentence import Sentence
@@ -50,7 +50,7 @@ def compare(parsers: dict[str, Parser], dev: Path, size: int) -> list[tuple[floa
     scorers = {name: CachedScorer(parser.scorer) for name, parser in parsers.items()}
     ranking = []
     for names in combinations(parsers, size):
-        scorer = as_one([scorers[name] for name in names])
+        scorer = EnsembleScorer([scorers[name] for name in names])
         scores = score_file(Parser(scorer, None, parsers[names[0]].settings), dev, 1)
         ranking.append((scores.las, scores.uas, " ".join(names)))
     return sorted(ranking, reverse=True)

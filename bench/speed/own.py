@@ -30,7 +30,7 @@ def run(
 
     def parse(parser: "Parser") -> int:
         from headwise.text.read import read_any
-        from headwise.treebank.conllu import Malformed, as_bytes
+        from headwise.treebank.conllu import Malformed
 
         n_words = 0
         with target.open("wb") as stream:
@@ -38,18 +38,17 @@ def run(
             for item, _ in parser.annotate(items, threads):
                 assert not isinstance(item, Malformed)
                 n_words += len(item)
-                stream.write(as_bytes(item))
+                stream.write(item.data)
         return n_words
 
     def parse_with_processes(parser: "Parser") -> int:
         from headwise.cli.output import screen_of
         from headwise.cli.share import Job, parse_in_processes
-        from headwise.text.read import open_any
 
         n_words = 0
         job = Job(parser, "raise", "conllu", screen_of(str(target)))
-        with target.open("wb") as stream, open_any(source, what) as opened:
-            for done in parse_in_processes(job, opened, processes):
+        with target.open("wb") as stream:
+            for done in parse_in_processes(job, str(source), what, processes):
                 n_words += done.counts.n_words
                 stream.write(done.data)
         return n_words

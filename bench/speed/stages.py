@@ -22,7 +22,7 @@ from headwise.runtime import scorer as scoring
 from headwise.runtime.parser import Parser
 from headwise.settings.choices import Input
 from headwise.text.read import read_any
-from headwise.treebank.conllu import Malformed, as_bytes
+from headwise.treebank.conllu import Malformed
 from headwise.treebank.sentence import Sentence
 
 ORDER = ("read", "segment", "look up", "represent", "select", "decode", "label", "write", "other")
@@ -110,7 +110,7 @@ def _parse(parser: Parser, data: bytes, what: Input, watch: Stopwatch) -> int:
             assert not isinstance(item, Malformed)
             n_words += len(item)
             watch.enter("write")
-            out.write(as_bytes(item))
+            out.write(item.data)
             watch.leave()
     finally:
         for one in undo:

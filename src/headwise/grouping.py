@@ -10,7 +10,7 @@ here see lengths only; positions, or the items themselves, come back.
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -46,34 +46,45 @@ def consecutive(
         yield group
 
 
+class Measured(Protocol):
+    """A sentence, or lines that are not one."""
+
+    def size(self) -> tuple[int, int]:
+        """Count the words and the characters."""
+
+
+M = TypeVar("M", bound=Measured)
+
+
 def windows(
-    items: Iterable[T],
-    size: int,
-    n_words_of: Callable[[T], int],
-    n_characters_of: Callable[[T], int],
-    look_ahead: int = LOOK_AHEAD,
-) -> Iterator[list[T]]:
-    """Cut a stream into windows of `look_ahead` times `size` items; 1 if the scorer sorts."""
-    window: list[T] = []
+    items: Iterable[M], size: int, max_pairs: int, look_ahead: int = LOOK_AHEAD
+) -> Iterator[tuple[list[M], list[list[int]]]]:
+    """Cut a stream into windows of `look_ahead` times `size` items, and those into `chunks`.
+
+    Yields the items of each window, and the positions in it of each of its chunks.
+    """
+    window: list[M] = []
+    lengths: list[int] = []
     n_words, n_characters, n_chunks = 0, 0, 1
     for item in items:
-        own_words, own_characters = n_words_of(item), n_characters_of(item)
+        own_words, own_characters = item.size()
         n_words += own_words
         n_characters += own_characters
         is_large = n_words > MEAN_WORDS * look_ahead * size or n_characters > MAX_WINDOW_CHARACTERS
         if window and (len(window) == n_chunks * size or is_large):
-            yield window
-            window, n_chunks = [], min(look_ahead, 2 * n_chunks)
+            yield window, chunks(lengths, size, max_pairs, look_ahead)
+            window, lengths, n_chunks = [], [], min(look_ahead, 2 * n_chunks)
             n_words, n_characters = own_words, own_characters
         window.append(item)
+        lengths.append(own_words)
     if window:
-        yield window
+        yield window, chunks(lengths, size, max_pairs, look_ahead)
 
 
 def chunks(
     lengths: Sequence[int], size: int, max_pairs: int, look_ahead: int = LOOK_AHEAD
 ) -> list[list[int]]:
-    """Cut a window into chunks of at most `size` items and `max_pairs` pairs, longest first."""
+    """Cut positions into chunks of at most `size` items and `max_pairs` pairs, longest first."""
     found: list[list[int]] = []
     chunk: list[int] = []
     n_words = n_pairs = 0

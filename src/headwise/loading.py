@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from headwise.errors import ConfigError, install
 from headwise.model.bundle import Bundle
-from headwise.runtime.ensemble import as_one
+from headwise.runtime.ensemble import EnsembleScorer
 from headwise.runtime.parser import Parser
 from headwise.runtime.scorer import Scorer, load_scorer
 from headwise.settings.choices import Precision
@@ -37,7 +37,8 @@ def load_parser(
         memory_budget=memory_budget,
         **({} if device == "cpu" else {"chunk_size": GPU_CHUNK_SIZE, "look_ahead": 1}),
     )
-    return Parser(as_one(scorers), load_segmenter(bundles[0]), settings)
+    scorer = scorers[0] if len(scorers) == 1 else EnsembleScorer(scorers)
+    return Parser(scorer, load_segmenter(bundles[0]), settings)
 
 
 def _load_scorer(bundle: Bundle, device: str, precision: Precision) -> Scorer:

@@ -237,7 +237,7 @@ def test_models_that_lack_something_say_so(without_segmenter: Path, reads_tags: 
 def test_flags_that_do_not_fit() -> None:
     assert "needs --input conllx" in refusal("Kids", "--format", "conllx")
     assert "is CoNLL-X" in refusal(CONLLX, "--input", "conllx", "--format", "conllu")
-    assert "no model folder" in refusal("Kids", "-m", "nowhere")
+    assert "not a model folder" in refusal("Kids", "-m", "nowhere")
     assert parse("Kids", "--input", "speech").returncode == 2
     assert parse("Kids", "love").returncode == 2
     assert parse("-5 degrees").returncode == 2

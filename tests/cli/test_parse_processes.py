@@ -14,7 +14,6 @@ from headwise.cli.share import (
     Job,
     parse_in_processes,
 )
-from headwise.text.read import open_any
 
 SAMPLE = Path(__file__).parent.parent / "fixtures" / "ewt-dev-100.conllu"
 CONLLX = SAMPLE.with_name("hand-made.conllx")
@@ -96,8 +95,8 @@ def test_the_parser_of_the_parent_stays_as_it_is(many: Path) -> None:
     long = headwise.sentence_from_words([(f"word{i % 50}",) for i in range(900)], ["form"])
     before = parser.parse([*sentences, long])
     job = Job(parser, "raise", "conllu", screen_of("out"))
-    with open_any(many, "conllu") as opened:
-        assert sum(done.counts.n_words for done in parse_in_processes(job, opened, 2)) > 1_000
+    parts = parse_in_processes(job, str(many), "conllu", 2)
+    assert sum(part.counts.n_words for part in parts) > 1_000
     assert parser.parse([*sentences, long]) == before
 
 

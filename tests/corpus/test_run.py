@@ -22,7 +22,7 @@ from headwise.corpus.units import ATTEMPTS_FOLDER, Quarantined
 from headwise.errors import ConfigError, DataError, HeadwiseError, ModelError
 from headwise.runtime.parser import Parser
 from headwise.runtime.scorer import BatchScorer, Selection
-from headwise.treebank.conllu import as_bytes, read_conllu
+from headwise.treebank.conllu import read_conllu
 from headwise.treebank.sentence import Sentence
 from tests.corpus.conftest import read_tree
 
@@ -64,7 +64,7 @@ def test_a_treebank_is_written_as_by_parse(
     shards = sorted(tmp_path.glob("shard-*"))
     joined = b"".join(lzma.decompress(path.read_bytes()) for path in shards)
     items = parser.annotate(read_conllu(corpus / "c.conllu"))
-    assert joined == b"".join(as_bytes(item) for item, _ in items)
+    assert joined == b"".join(item.data for item, _ in items)
 
 
 def test_the_size_of_units_does_not_change_the_output(

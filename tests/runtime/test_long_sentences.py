@@ -1,5 +1,7 @@
 """A sentence that is too long for the budget is parsed in stretches, and is a tree all the same."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,14 +9,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from headwise import load, sentence_from_words
-from headwise.runtime.long_sentences import (
-    PAIR_BYTES,
-    WORD_BYTES,
-    join_parses,
-    longest_within,
-    split_sentence,
-)
-from headwise.runtime.parser import Parser
+from headwise.runtime.long_sentences import join_parses, split_sentence
+from headwise.runtime.parser import PAIR_BYTES, WORD_BYTES, Parser, longest_within
+from headwise.runtime.scorer import Selection
 from headwise.settings.parsing import MEMORY_BUDGET
 from headwise.treebank.sentence import Parse, Sentence
 from headwise.trees.tree import is_tree, n_roots
@@ -91,3 +88,24 @@ def test_one_long_sentence_among_short_ones(parser: Parser, threads: int) -> Non
     assert done[1][1] == alone
     (whole,) = (parse for parse, _ in parser.parse_with_distributions([long]))
     assert whole.heads != alone.heads
+
+
+class Watched:
+    """A scorer that notes how many pairs of words it is given at a time."""
+
+    def __init__(self, parser: Parser) -> None:
+        self.inner, self.vocab = parser.scorer, parser.vocab
+        self.label, self.in_treebank = self.inner.label, self.inner.in_treebank
+        self.n_pairs: list[int] = []
+
+    def select(self, sentences: Sequence[Sentence]) -> list[Selection]:
+        self.n_pairs.append(sum(len(sentence) ** 2 for sentence in sentences))
+        return self.inner.select(sentences)
+
+
+def test_a_list_of_sentences_is_parsed_within_the_budget(parser: Parser) -> None:
+    watched = Watched(parser)
+    sentences = [long_sentence(n) for n in (30, 25, 8, 30, 25, 30)]
+    parses = Parser(watched, None, parser.settings).parse(sentences)
+    assert [len(parse.heads) for parse in parses] == [len(sentence) for sentence in sentences]
+    assert max(watched.n_pairs) <= 40**2

@@ -11,7 +11,6 @@ import headwise
 from headwise import DataError, Malformed, ModelError, Sentence, Word
 from headwise.runtime.parser import Parser
 from headwise.settings.decoding import DecodeConfig
-from headwise.treebank.conllu import as_bytes
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 
@@ -46,7 +45,7 @@ def test_parsing_fills_head_and_deprel_and_changes_nothing_else(name: str, parse
     word_line = re.compile(rb"^([0-9]+\t(?:[^\t]+\t){3}[^\t]+\t[^\t]+\t)[^\t]+\t[^\t]+\t", re.M)
     blank = word_line.sub(rb"\1_\t_\t", (FIXTURES / name).read_bytes())
     items = headwise.read_conllu(io.BytesIO(blank))
-    after = b"".join(as_bytes(s) for s, _ in parser.annotate(items))
+    after = b"".join(s.data for s, _ in parser.annotate(items))
     assert word_line.sub(rb"\1_\t_\t", after) == blank
     filled = re.findall(rb"^[0-9]+\t(?:[^\t]+\t){5}([0-9]+)\t([a-z:]+)\t", after, re.M)
     assert len(filled) == len(word_line.findall(blank)) > 0

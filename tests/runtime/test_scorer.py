@@ -211,7 +211,7 @@ def test_a_transformer_that_has_no_room_is_refused(
     settings = json.loads((model / "encoder.json").read_text())
     replace_file(model, "encoder.json", settings | {setting: settings[setting] + 2})
     with pytest.raises(ModelError, match="do not fit the vocabulary"):
-        SentenceScorer(load_bundle(model))
+        load_scorer(load_bundle(model))
 
 
 def test_what_is_missing_to_read_subwords_is_said_when_the_model_is_loaded(
@@ -220,7 +220,7 @@ def test_what_is_missing_to_read_subwords_is_said_when_the_model_is_loaded(
     bundle = load_bundle(encoder_run / "model")
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     with pytest.raises(ConfigError, match="needs tokenizers"):
-        SentenceScorer(bundle)
+        load_scorer(bundle)
     with pytest.raises(ConfigError, match="needs tokenizers"):
         load_network(bundle, torch.device("cpu"))
 

@@ -3,30 +3,36 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.runtime import table as tables
 from headwise.runtime.table import PADDING, InputTable
 from headwise.treebank.sentence import Sentence, sentence_from_words
-from headwise.vocabulary.encode import Encoded
+from headwise.vocabulary.encode import encode
 from headwise.vocabulary.ngrams import Pieces
 from headwise.vocabulary.vocab import Index, Vocab
 
 VOCAB = Vocab(Index(["a", "b", "c"]), Index(["X", "Y"]), Index(["root"]), "xpos", Pieces(50))
 
 
-class Computes:
-    """x of a word: its id, its tag and the sum of its pieces; counts the words."""
+class CountingGraph:
+    """x of a word: its id, its tag and the sum of its n-grams; counts the words."""
 
     def __init__(self) -> None:
         self.n_words = 0
 
-    def __call__(self, words: Encoded) -> np.ndarray:
-        ids = words.ids
-        self.n_words += len(words) - 1
-        return np.stack([ids.words, ids.tags, ids.ngrams.sum(1)], 1).astype(np.float32)
+    def run(self, ids: dict[str, np.ndarray]) -> list[np.ndarray]:
+        self.n_words += len(ids["words"]) - 1
+        columns = [ids["words"], ids["tags"], ids["pieces"].sum(1)]
+        return [np.stack(columns, 1).astype(np.float32)]
+
+
+def table_of(graph: CountingGraph, n_rows: int = 1_000, **limits: int) -> InputTable:
+    return InputTable(graph, VOCAB, max_bytes=n_rows * 3 * 4, **limits)  # type: ignore[arg-type]
+
+
+def computed(given: Sentence) -> np.ndarray:
+    return CountingGraph().run(encode(given, VOCAB).ids.by_name())[0]
 
 
 def sentence(*words: str) -> Sentence:
@@ -39,8 +45,8 @@ def vectors(table: InputTable, given: Sentence) -> np.ndarray:
 
 
 def test_a_word_is_computed_once_for_each_tag() -> None:
-    compute = Computes()
-    table = InputTable(compute, VOCAB)
+    compute = CountingGraph()
+    table = table_of(compute)
     both = [sentence("aX", "bX", "aX"), sentence("aY", "bX", "aX")]
     found, rows = table.look_up(both)
     assert compute.n_words == 3
@@ -52,27 +58,23 @@ def test_a_word_is_computed_once_for_each_tag() -> None:
 
 
 def test_tags_that_are_not_read_do_not_count() -> None:
-    compute = Computes()
-    table = InputTable(compute, Vocab(VOCAB.words, VOCAB.tags, VOCAB.labels, "none", Pieces(50)))
+    compute = CountingGraph()
+    untagged = Vocab(VOCAB.words, VOCAB.tags, VOCAB.labels, "none", Pieces(50))
+    table = InputTable(compute, untagged)  # type: ignore[arg-type]
     table.look_up([sentence("aX", "aY")])
     assert compute.n_words == 1
 
 
-def test_a_full_table_makes_room_and_the_old_one_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "MAX_BYTES", 5 * 3 * 4)  # three words
-    table = InputTable(Computes(), VOCAB)
+def test_a_full_table_makes_room_and_the_old_one_stays() -> None:
+    table = table_of(CountingGraph(), n_rows=5)  # three words
     first, rows = table.look_up([sentence("aX", "bX")])
     before = first.vectors[rows[0]].copy()
     assert vectors(table, sentence("aX", "cX", "dX")).shape == (4, 3)
     np.testing.assert_array_equal(first.vectors[rows[0]], before)
 
 
-def test_a_sentence_larger_than_the_table_has_one_of_its_own(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(tables, "MAX_BYTES", 5 * 3 * 4)
-    monkeypatch.setattr(tables, "AT_ONCE", 2)
-    table = InputTable(Computes(), VOCAB)
+def test_a_sentence_larger_than_the_table_has_one_of_its_own() -> None:
+    table = table_of(CountingGraph(), n_rows=5, at_once=2)
     large = sentence(*(f"{letter}X" for letter in "abcdefghij"))
     found, (rows,) = table.look_up([large])
     assert len(set(rows.tolist())) == 11
@@ -80,24 +82,37 @@ def test_a_sentence_larger_than_the_table_has_one_of_its_own(
     assert table.look_up([sentence("aX")])[0] is not found
 
 
+def test_very_long_words_are_not_kept() -> None:
+    table = table_of(CountingGraph(), max_key_characters=1_000)
+    table.look_up([sentence("aX")])
+    for i in range(20):
+        long = sentence_from_words([(f"{i}" + 300 * "x", "X")], ["form", "xpos"])
+        np.testing.assert_array_equal(vectors(table, long), computed(long))
+    kept, _ = table.look_up([sentence("aX")])
+    assert sum(len(key[0]) for key in kept.rows) <= 1_000  # type: ignore[index]
+    huge = sentence_from_words([(2_000 * "x", "X")], ["form", "xpos"])
+    assert table.look_up([huge])[0] is not table.look_up([sentence("aX")])[0]
+
+
+def test_a_sentence_without_words_is_root_alone() -> None:
+    np.testing.assert_array_equal(
+        vectors(table_of(CountingGraph()), sentence()), computed(sentence())
+    )
+
+
 @settings(derandomize=True, database=None, max_examples=50, deadline=None)
 @given(st.lists(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=6), max_size=12))
 def test_what_is_remembered_is_what_is_computed(words: list[list[str]]) -> None:
-    compute = Computes()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, "MAX_BYTES", 7 * 3 * 4)
-        table = InputTable(compute, VOCAB)
-        for forms in words:
-            given_sentence = sentence(*(f"{form}Y" for form in forms))
-            expected = compute(tables.encode(given_sentence, VOCAB))
-            np.testing.assert_array_equal(vectors(table, given_sentence), expected)
+    table = table_of(CountingGraph(), n_rows=7)
+    for forms in words:
+        given_sentence = sentence(*(f"{form}Y" for form in forms))
+        np.testing.assert_array_equal(vectors(table, given_sentence), computed(given_sentence))
 
 
-def test_threads_share_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "MAX_BYTES", 22 * 3 * 4)
-    table = InputTable(Computes(), VOCAB)
+def test_threads_share_a_table() -> None:
+    table = table_of(CountingGraph(), n_rows=22)
     texts = [sentence(*(f"{chr(97 + (i * 7 + j) % 26)}X" for j in range(8))) for i in range(200)]
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda one: vectors(table, one), texts))
     for text, own in zip(texts, found, strict=True):
-        np.testing.assert_array_equal(own, Computes()(tables.encode(text, VOCAB)))
+        np.testing.assert_array_equal(own, computed(text))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from headwise.errors import DataError
-from headwise.treebank.conllu import Malformed, as_bytes, read_conllu, read_sentences, write_conllu
+from headwise.treebank.conllu import Malformed, read_conllu, read_sentences, write_conllu
 from headwise.treebank.sentence import Sentence
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -202,7 +202,7 @@ def test_blank_lines_at_the_start_are_kept() -> None:
 def test_a_run_of_blank_lines_is_one_item() -> None:
     data = (word(1) + "\n" * 1000 + word(1, "y")).encode()
     first, second = read_sentences(io.BytesIO(data))
-    assert as_bytes(first) + as_bytes(second) == data
+    assert first.data + second.data == data
     assert len(first.lines) == 2  # or millions of them would take 40 times their size
     assert second.line_of(1) == 1002
 
@@ -223,7 +223,7 @@ def test_only_the_sentence_that_is_malformed_is_skipped() -> None:
     assert isinstance(last, Malformed)
     assert bad.data == (blocks[1] + blocks[2]).encode()
     assert (bad.error.line, last.error.line) == (7, 13)
-    assert b"".join(map(as_bytes, items)) == data
+    assert b"".join(item.data for item in items) == data
 
 
 def test_bytes_that_are_not_text_are_skipped_and_kept() -> None:

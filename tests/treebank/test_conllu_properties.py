@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from headwise.errors import DataError
-from headwise.treebank.conllu import Malformed, OnError, as_bytes, read_conllu, read_sentences
+from headwise.treebank.conllu import Malformed, OnError, read_conllu, read_sentences
 from headwise.treebank.sentence import Parse, Sentence, line_end
 
 FIXED = settings(max_examples=150, deadline=None, derandomize=True, database=None)
@@ -97,7 +97,7 @@ PIECES = st.sampled_from([*MARKS, *SPACES, *IDS, *LINES])
 def test_any_document_is_written_as_it_was_read(document: Document) -> None:
     data = document.text.encode()
     sentences = list(read_sentences(io.BytesIO(data)))
-    assert b"".join(map(as_bytes, sentences)) == data
+    assert b"".join(item.data for item in sentences) == data
     read = [[(word.form, word.misc) for word in sentence.words] for sentence in sentences]
     assert [words for words in read if words] == [words for words in document.values if words]
 
@@ -117,7 +117,7 @@ def test_a_parse_changes_two_columns_of_words_and_nothing_else(
             columns = expected[row].split("\t")
             expected[row] = "\t".join([*columns[:6], str(head), label, *columns[8:]])
         assert list(parsed.lines) == expected
-        again = list(read_sentences(io.BytesIO(as_bytes(parsed))))
+        again = list(read_sentences(io.BytesIO(parsed.data)))
         assert [word for read in again for word in read.words] == list(parsed.words)
 
 
@@ -135,7 +135,7 @@ def check_nothing_is_lost(data: bytes) -> None:
         assert data.startswith((b"\x1f\x8b", b"\xfd7zXZ\x00"))  # too large is tested elsewhere
         assert "damaged" in lenient.what
         return
-    assert b"".join(map(as_bytes, lenient)) == data
+    assert b"".join(item.data for item in lenient) == data
     refusals = [str(item.error) for item in lenient if isinstance(item, Malformed)]
     assert [str(strict)] == refusals[:1] if refusals else strict == lenient
 

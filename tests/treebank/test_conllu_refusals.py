@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from headwise.errors import DataError
-from headwise.treebank.conllu import Malformed, as_bytes, read_conllu, read_stream
+from headwise.treebank.conllu import Malformed, read_conllu, read_stream
 
 
 def word(number: object, form: str = "x", head: object = 0, deps: str = "_") -> str:
@@ -87,13 +87,13 @@ def test_what_breaks_the_rules_is_refused_or_passed_on(
     path = tmp_path / "train.conllu"
     path.write_text(GOOD + text, encoding="utf-8", newline="")
     reading = read_conllu(path)
-    assert as_bytes(next(reading)) == GOOD.encode()
+    assert next(reading).data == GOOD.encode()
     with pytest.raises(DataError) as refusal:
         next(reading)
     check_message(refusal.value, path, line, what)
     data = (GOOD + text + "\n" + GOOD).encode()
     before, bad, after = read_conllu(io.BytesIO(data), on_error="skip")
-    assert as_bytes(before) == as_bytes(after) == GOOD.encode()
+    assert before.data == after.data == GOOD.encode()
     assert isinstance(bad, Malformed)
     assert bad.data == (text + "\n").encode()
     check_message(bad.error, "<stream>", line, what)
@@ -134,12 +134,12 @@ def test_a_byte_order_mark_is_refused(rest: str) -> None:
     check_message(refusal.value, "<stream>", 1, "byte order mark")
     items = list(read_conllu(io.BytesIO(data), on_error="skip"))
     assert isinstance(items[0], Malformed)
-    assert b"".join(map(as_bytes, items)) == data
+    assert b"".join(item.data for item in items) == data
 
 
 def test_a_byte_order_mark_inside_a_file_is_a_character() -> None:
     text = GOOD + word(1, "\ufeff")
-    assert b"".join(map(as_bytes, read_conllu(io.BytesIO(text.encode())))) == text.encode()
+    assert b"".join(item.data for item in read_conllu(io.BytesIO(text.encode()))) == text.encode()
 
 
 @pytest.mark.parametrize("endless", ["x" * 1000, "# comment\n" * 100, "\n" * 1000])

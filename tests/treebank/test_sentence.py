@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from headwise.errors import ConfigError, DataError
-from headwise.treebank.conllu import as_bytes, read_sentences
+from headwise.treebank.conllu import read_sentences
 from headwise.treebank.sentence import (
     EmptyNode,
     Parse,
@@ -117,7 +117,7 @@ def test_plain_words_become_a_sentence_that_can_be_read() -> None:
     assert sentence.words[1] == Word("2", "love it", "_", "_", "VBP", *"_____")
     assert (sentence.source, sentence.line_of(2)) == ("<memory>", 2)
     parsed = sentence.with_parse(Parse((2, 0), ("nsubj", "root"), (0.0, 0.0), "greedy"))
-    assert read(as_bytes(parsed).decode()).gold_heads() == (2, 0)
+    assert read(parsed.data.decode()).gold_heads() == (2, 0)
 
 
 def test_no_words_are_a_sentence_too() -> None:

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.settings.choices import ArcWeights, Decoder
-from headwise.trees.decode import decode_batch, greedy
-from headwise.trees.tree import Scores, Tree, is_projective, is_tree, n_roots
+from headwise.trees.decode import Tree, decode_batch, greedy
+from headwise.trees.tree import Scores, is_projective, is_tree, n_roots
 
 
 def decode(log_probs: Scores, decoder: Decoder, single_root: bool, weights: ArcWeights) -> Tree:

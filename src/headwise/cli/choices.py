@@ -60,9 +60,9 @@ def chosen_decode(
     )
 
 
-def check_tags(bundle: Bundle, model: str, keep_tags: bool | None) -> None:
+def check_tags(bundle: Bundle, model: str) -> None:
     """Refuse to replace the tags that a model reads."""
-    if keep_tags is False and bundle.vocab.reads:
+    if bundle.vocab.reads:
         raise ConfigError(
             f"--no-keep-tags: model {model} reads {name_columns(bundle.vocab.reads)}",
             "choose a model that needs no tags",

@@ -150,7 +150,8 @@ def corpus(
         ) from error
     (model,) = models
     bundle = load_bundle(find_model(model))
-    check_tags(bundle, model, keep_tags)
+    if keep_tags is False:
+        check_tags(bundle, model)
     job = CorpusJob(
         model=portable_model_name(bundle.path),
         model_sha256=model_fingerprint(bundle),

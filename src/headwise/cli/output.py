@@ -1,22 +1,29 @@
-"""Parses as bytes, in the format that was asked for."""
+"""What `headwise parse` writes: parses in the format that was asked for, progress on stderr."""
 
 import os
 import shutil
 import sys
+import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+import click
+import msgspec
+
+from headwise.cli.terminal import ProgressLine
 from headwise.errors import ConfigError
-from headwise.files import standard
 from headwise.render.svg import stack_svgs, to_svg
 from headwise.render.terminal import draw
-from headwise.treebank.conllu import Malformed, as_bytes
+from headwise.runtime.parser import Annotated
+from headwise.settings.choices import Input
+from headwise.treebank.conllu import Malformed
 from headwise.treebank.records import to_json
 from headwise.treebank.sentence import Parse, Sentence
 
 OutputFormat = Literal["conllu", "conllx", "json", "tree", "svg"]
-Annotated = tuple[Sentence | Malformed, Parse | None]
+BY_SUFFIX: dict[str, OutputFormat] = {".json": "json", ".jsonl": "json", ".svg": "svg"}
 MAX_PICTURES = 1_000
 """Sentences in one SVG; nobody looks at more, and they are held in memory."""
 
@@ -32,20 +39,35 @@ class Screen:
 
 
 def screen_of(output: str) -> Screen:
-    """Look what is behind `-o OUTPUT`; `NO_COLOR` and simple terminals get no colour."""
+    """Find out what `-o OUTPUT` is; `NO_COLOR` and simple terminals get no colour."""
     width = shutil.get_terminal_size().columns
-    if output != "-":
+    if output != "-" or sys.stdout is None:
         return Screen(False, width, False, "utf-8")
-    stdout = standard(sys.stdout, "<stdout>")
-    is_terminal = stdout.isatty()
+    is_terminal = sys.stdout.isatty()
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return Screen(is_terminal, width, is_terminal and not plain, stdout.encoding)
+    return Screen(is_terminal, width, is_terminal and not plain, sys.stdout.encoding)
+
+
+def choose_format(
+    asked: OutputFormat | None, output: str, form: Input, screen: Screen
+) -> OutputFormat:
+    """Choose the format by the flag, by the name of the output, or by where it goes."""
+    name = output.removesuffix(".gz").removesuffix(".xz")
+    asked = asked or BY_SUFFIX.get(os.path.splitext(name)[1].lower())
+    hint = "headwise convert turns one into the other"
+    if form == "conllx" and asked == "conllu":
+        raise ConfigError("--format conllu: the input is CoNLL-X", hint)
+    if form != "conllx" and asked == "conllx":
+        raise ConfigError("--format conllx: it needs --input conllx", hint)
+    if asked or screen.is_terminal:
+        return asked or "tree"
+    return "conllx" if form == "conllx" else "conllu"
 
 
 def written(items: Iterable[Annotated], form: OutputFormat, screen: Screen) -> Iterator[bytes]:
-    """Write each item; what is malformed passes as it is in CoNLL, and not at all elsewhere."""
+    """Write each item; malformed input passes through in CoNLL, other formats leave it out."""
     if form in ("conllu", "conllx"):
-        yield from (as_bytes(item) for item, _ in items)
+        yield from (item.data for item, _ in items)
         return
     sentences = ((item, parse) for item, parse in items if isinstance(item, Sentence) and len(item))
     if form == "json":
@@ -68,7 +90,7 @@ def _trees(sentences: Iterable[tuple[Sentence, Parse | None]], screen: Screen) -
 
 
 def _picture(sentences: Iterable[tuple[Sentence, Parse | None]]) -> bytes:
-    """Draw all sentences below each other in one picture."""
+    """Draw all sentences in one picture, one below the other."""
     pictures: list[str] = []
     for both in sentences:
         if len(pictures) == MAX_PICTURES:
@@ -77,3 +99,73 @@ def _picture(sentences: Iterable[tuple[Sentence, Parse | None]]) -> bytes:
             )
         pictures.append(to_svg(*both))
     return (stack_svgs(pictures) + "\n").encode()
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """Counts of some sentences: by decoder, of words, and why some were refused."""
+
+    decoders: dict[str, int]
+    n_words: int
+    refused: list[str]
+
+
+def counts_of(items: Iterable[Annotated]) -> Counts:
+    """Count sentences; those without words are left out."""
+    decoders: dict[str, int] = {}
+    n_words = 0
+    refused = []
+    for item, parse in items:
+        if isinstance(item, Malformed):
+            refused.append(str(item.error))
+        elif parse is not None and len(item):
+            decoders[parse.how] = decoders.get(parse.how, 0) + 1
+            n_words += len(item)
+    return Counts(decoders, n_words, refused)
+
+
+class Tally:
+    """Adds up counts, and shows them while the work goes on."""
+
+    def __init__(self, show_progress: bool, form: OutputFormat) -> None:
+        """Start the clock; progress is shown on a terminal only."""
+        is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._progress = ProgressLine() if show_progress and is_terminal else None
+        passes = form in ("conllu", "conllx")
+        self._fate = "passed through unparsed" if passes else "left out"
+        self._decoders: Counter[str] = Counter()
+        self._n_words, self._started = 0, time.monotonic()
+
+    def count(self, items: Iterable[Annotated]) -> Iterator[Annotated]:
+        """Pass items on, and count each after it was used."""
+        for item in items:
+            yield item
+            self.add(counts_of([item]))
+
+    def add(self, counts: Counts) -> None:
+        """Add counts, and report what was refused."""
+        self._decoders.update(counts.decoders)
+        self._n_words += counts.n_words
+        for error in counts.refused:
+            self.end()
+            click.echo(f"headwise: {self._fate}: {error}", err=True)
+            self._decoders["unparsed"] += 1
+        if self._progress:
+            self._progress.show(self._speed())
+
+    def end(self) -> None:
+        """Remove the progress line."""
+        if self._progress:
+            self._progress.clear()
+
+    def summarise(self) -> None:
+        """Print the totals on stderr."""
+        by_count = sorted(self._decoders.items(), key=lambda pair: (-pair[1], pair[0]))
+        how = ", ".join(f"{count:,} {decoder}" for decoder, count in by_count)
+        click.echo(f"{self._speed()}{'; ' if how else ''}{how}", err=True)
+
+    def _speed(self) -> str:
+        n_sentences, n_words = self._decoders.total(), self._n_words
+        rate = n_words / max(time.monotonic() - self._started, 1e-9)
+        sentences = "sentence" if n_sentences == 1 else "sentences"
+        words = "word" if n_words == 1 else "words"
+        return f"{n_sentences:,} {sentences}, {n_words:,} {words}, {rate:,.0f} words/s"

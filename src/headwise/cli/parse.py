@@ -3,29 +3,27 @@
 import os
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import click
 
 from headwise import load
 from headwise.cli.choices import check_tags, chosen_decode, how_to_parse
-from headwise.cli.output import OutputFormat, Screen, screen_of, written
+from headwise.cli.output import OutputFormat, Tally, choose_format, screen_of, written
 from headwise.cli.share import Job, check_processes, parse_in_processes
-from headwise.cli.tally import Tally
 from headwise.cli.terminal import examples
-from headwise.errors import ConfigError, DataError
+from headwise.errors import DataError
 from headwise.files import open_target
 from headwise.model.bundle import DEFAULT_MODEL, find_model, load_bundle
+from headwise.runtime.parser import Parser
 from headwise.settings.choices import Decoder, Input, Precision
 from headwise.settings.parsing import MEMORY_BUDGET, SMALLEST_MEMORY_BUDGET
-from headwise.text.read import open_any, read_any
+from headwise.text.read import read_any
 from headwise.text.segmenter import read_text, why_no_text
 from headwise.treebank.conllu import Malformed, OnError
 from headwise.treebank.sentence import Sentence
 
 INPUTS = click.Choice(["auto", "conllu", "conllx", "text", "lines", "tokens"])
 FORMATS = click.Choice(["conllu", "conllx", "json", "tree", "svg"])
-NAMED_FORMATS: dict[str, OutputFormat] = {".json": "json", ".jsonl": "json", ".svg": "svg"}
 FILE_NAME = re.compile(
     r"\S*/\S*|(~|\.{1,2})?/.*"
     r"|.*\.(txt|text|conll|conllu|conllx|json|jsonl|tsv|csv|md|rst|html?|xml|pdf|docx?|gz|xz|bz2|zip)",
@@ -133,89 +131,58 @@ def parse(
     like the name of one. In CoNLL-U, tags, heads and labels are filled in, and all else stays.
     """
     screen = screen_of(output)
-    chosen = _choose_format(out_form or _format_of(output), form, screen)
-    given = _Source(source, form, threads, processes if _is_file(source) else 1)
-    check_processes(given.processes, threads, chosen, device)
+    chosen = choose_format(out_form, output, form, screen)
+    in_processes = processes > 1 and _is_file(source)
+    if in_processes:
+        check_processes(threads, chosen, device)
     bundles = [load_bundle(find_model(model)) for model in models]
-    for bundle, model in zip(bundles, models, strict=True):
-        check_tags(bundle, model, keep_tags)
+    if keep_tags is False:
+        for bundle, model in zip(bundles, models, strict=True):
+            check_tags(bundle, model)
+    is_other_decoding = decoder is not None or single_root is not None
     parser = load(
         bundles,
         device=device,
         precision=precision,
-        decode=chosen_decode(bundles[0], decoder, single_root),
+        decode=chosen_decode(bundles[0], decoder, single_root) if is_other_decoding else None,
         keep_tags=bool(keep_tags),
         treebank=treebank,
         memory_budget=memory_budget << 20,
     )
-    _stream_through(Job(parser, on_error, chosen, screen), given, output, quiet)
-
-
-class _Source(NamedTuple):
-    """What is parsed, and by how many."""
-
-    source: str
-    form: Input
-    threads: int
-    processes: int
-
-
-def _stream_through(job: Job, given: _Source, output: str, quiet: bool) -> None:
-    """Parse and write, and say how it went."""
-    # On a terminal, progress would stand among the output.
-    passes_refused = job.out_form in ("conllu", "conllx")
-    tally = Tally(not quiet and not job.screen.is_terminal, passes_refused)
+    if in_processes:
+        job = Job(parser, on_error, chosen, screen)
+        parts = parse_in_processes(job, source, form, processes)
+    else:
+        items = parser.annotate(_read(source, form, parser, on_error), threads, on_error)
     with open_target(output) as stream:
-        for data in _parsed(job, given, tally):
-            stream.write(data)
+        # On a terminal, progress would stand among the output.
+        tally = Tally(not quiet and not screen.is_terminal, chosen)
+        if in_processes:
+            for part in parts:
+                stream.write(part.data)
+                tally.add(part.counts)
+        else:
+            for data in written(tally.count(items), chosen, screen):
+                stream.write(data)
     tally.end()
-    if not quiet and not (job.out_form == "tree" and job.screen.is_terminal):
+    if not quiet and not (chosen == "tree" and screen.is_terminal):
         tally.summarise()
-
-
-def _parsed(job: Job, given: _Source, tally: Tally) -> Iterator[bytes]:
-    """Parse and write, shared out over threads or processes."""
-    source, form, threads, processes = given
-    if processes == 1:
-        items = job.parser.annotate(_read(source, form, job), threads, job.on_error)
-        yield from written(tally.count(items), job.out_form, job.screen)
-        return
-    with open_any(source, form, why_no_text(job.parser.vocab.reads)) as opened:
-        for done in parse_in_processes(job, opened, processes):
-            tally.add(done.counts)
-            yield done.data
 
 
 def _is_file(source: str) -> bool:
     return source == "-" or os.path.exists(source)
 
 
-def _read(source: str, form: Input, job: Job) -> Iterator[Sentence | Malformed]:
-    """Open a file, or take a string that names none as text."""
-    parser = job.parser
-    no_text = why_no_text(parser.vocab.reads)
+def _read(
+    source: str, form: Input, parser: Parser, on_error: OnError
+) -> Iterator[Sentence | Malformed]:
+    """Open a file, or take a string that is not the name of one as text."""
+    no_text = why_no_text(parser.vocab.reads) if parser.vocab.reads else None
     if _is_file(source):
-        return read_any(source, form, parser.segmenter, job.on_error, no_text)
+        return read_any(source, form, parser.segmenter, on_error, no_text)
     if form in ("conllu", "conllx") or FILE_NAME.fullmatch(source):
         hint = "is the path right? (if it is text: use stdin)"
         raise DataError("No such file or directory", source, hint=hint)
     if no_text is not None:
         raise no_text
     return read_text(source, "text" if form == "auto" else form, parser.segmenter)
-
-
-def _format_of(output: str) -> OutputFormat | None:
-    """Tell the format by the name of the output, where that says it."""
-    name = output.removesuffix(".gz").removesuffix(".xz")
-    return NAMED_FORMATS.get(os.path.splitext(name)[1].lower())
-
-
-def _choose_format(asked: OutputFormat | None, form: Input, screen: Screen) -> OutputFormat:
-    hint = "headwise convert makes one of the other"
-    if form == "conllx" and asked == "conllu":
-        raise ConfigError("--format conllu: the input is CoNLL-X", hint)
-    if form != "conllx" and asked == "conllx":
-        raise ConfigError("--format conllx: it needs --input conllx", hint)
-    if asked or screen.is_terminal:
-        return asked or "tree"
-    return "conllx" if form == "conllx" else "conllu"

@@ -15,7 +15,7 @@ from headwise.convert.dependencies import tree_to_sentence
 from headwise.convert.heads import EMPTY, HeadRules
 from headwise.errors import ConfigError
 from headwise.settings.choices import Format
-from headwise.treebank.conllu import as_bytes, read_sentences
+from headwise.treebank.conllu import read_sentences
 from headwise.treebank.sentence import Sentence
 
 TreebankFormat = Literal["penn", "conllu", "conllx"]
@@ -88,7 +88,7 @@ def _convert_tree(tree: PhraseTree, number: int, conversion: Conversion) -> Conv
     )
     if sentence is None:
         return Converted(b"", 0, Counter({_NO_WORDS: 1}))
-    return Converted(as_bytes(sentence), len(sentence), Counter())
+    return Converted(sentence.data, len(sentence), Counter())
 
 
 def _convert_sentence(sentence: Sentence, conversion: Conversion) -> Converted:
@@ -97,4 +97,4 @@ def _convert_sentence(sentence: Sentence, conversion: Conversion) -> Converted:
         sentence = to_conllu(sentence)
     elif conversion.source == "conllu" and conversion.target == "conllx":
         sentence, lost = to_conllx(sentence, conversion.drop)
-    return Converted(as_bytes(sentence), len(sentence), lost)
+    return Converted(sentence.data, len(sentence), lost)

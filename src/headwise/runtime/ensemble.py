@@ -86,11 +86,6 @@ class EnsembleScorer:
         return mean_log(probs, list(own.values()), len(self.vocab.predicted[column].strings))
 
 
-def as_one(scorers: Sequence[Scorer]) -> Scorer:
-    """Make an ensemble of several scorers; one by itself stays as it is."""
-    return scorers[0] if len(scorers) == 1 else EnsembleScorer(scorers)
-
-
 def mean_log(probs: Iterable[FloatArray], where: Sequence[Positions], size: int) -> FloatArray:
     """Average distributions [N, k] whose columns belong at `where`: float32 [N, size]."""
     parts = []

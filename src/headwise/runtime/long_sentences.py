@@ -7,25 +7,13 @@ the first. So the output is a tree, every word has its line, and memory stays bo
 outside of the part are out of reach.
 """
 
-import math
 from collections.abc import Sequence
 from itertools import pairwise
 
-from headwise.settings.choices import Decoder
 from headwise.treebank.sentence import Parse, Sentence
 
-PAIR_BYTES: dict[Decoder, int] = {"greedy": 16, "mst": 32, "eisner": 48}
-"""Bytes for each pair of words, decoding included: 11 to 41 were measured."""
-WORD_BYTES = 2**15
-"""Bytes for each word: its states, and what an LSTM needs to compute them."""
 JOINED_LABELS = ("parataxis", "dep")
 """What Universal Dependencies calls clauses side by side in one sentence."""
-
-
-def longest_within(budget: int, decoder: Decoder) -> int:
-    """Return the number of words whose parsing takes `budget` bytes: a n^2 + b n = budget."""
-    a, b = PAIR_BYTES[decoder], WORD_BYTES
-    return max(1, int((math.sqrt(b * b + 4 * a * budget) - b) / (2 * a)))
 
 
 def split_sentence(sentence: Sentence, limit: int) -> list[Sentence]:

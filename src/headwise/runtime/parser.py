@@ -8,6 +8,7 @@ A parse depends on its sentence alone: not on its neighbours, on the order or on
 threads. Streams stay streams: no more than a few chunks of sentences are in memory at a time.
 """
 
+import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,19 +20,22 @@ import numpy as np
 from headwise.arrays import FloatArray, IntArray
 from headwise.errors import ConfigError, DataError, ModelError, refuse
 from headwise.grouping import chunks, defer_exception, in_order, windows
-from headwise.runtime.long_sentences import join_parses, longest_within, split_sentence
+from headwise.runtime.long_sentences import join_parses, split_sentence
 from headwise.runtime.scorer import Scorer, Selection
-from headwise.settings.choices import PredictedTag
+from headwise.settings.choices import Decoder, PredictedTag
 from headwise.settings.parsing import ParserSettings
 from headwise.text.segmenter import NO_SEGMENTER, SEGMENT_HINT, Segmenter
 from headwise.treebank.conllu import Malformed, OnError
 from headwise.treebank.sentence import BLANK, Parse, Sentence
-from headwise.trees.decode import decode_batch
-from headwise.trees.tree import Tree
+from headwise.trees.decode import Tree, decode_batch
 from headwise.vocabulary.encode import require_tags
 
 MAX_CHUNK_PAIRS = 2_000_000
 """Pairs of words (dependent, head) after which a chunk ends early: long sentences go alone."""
+PAIR_BYTES: dict[Decoder, int] = {"greedy": 16, "mst": 32, "eisner": 48}
+"""Bytes for each pair of words, decoding included: 11 to 41 were measured."""
+WORD_BYTES = 2**15
+"""Bytes for each word: its states, and what an LSTM needs to compute them."""
 Item = Sentence | Malformed
 Annotated = tuple[Item, Parse | None]
 
@@ -71,7 +75,13 @@ class Parser:
         if isinstance(sentences, str | Sentence):
             raise TypeError("parse takes a list of sentences: parse([sentence])")
         self._require_tags(sentences)
-        return self._parse_in_chunks(sentences)
+        longest = self._longest(1)
+        max_pairs = min(MAX_CHUNK_PAIRS, longest**2)
+        lengths = list(map(len, sentences))
+        return in_order(
+            (at, self._parse_chunk([sentences[i] for i in at], longest))
+            for at in chunks(lengths, self.settings.chunk_size, max_pairs)
+        )
 
     def parse_with_distributions(
         self, sentences: Sequence[Sentence]
@@ -110,52 +120,58 @@ class Parser:
         if threads < 1:
             raise ConfigError(f"threads is {threads}", "1 or more")
         errors: list[Exception] = []
+        longest = self._longest(threads)
         found = windows(
             defer_exception(self._checked(items, on_error), errors),
             self.settings.chunk_size,
-            _n_words,
-            _n_characters,
+            min(MAX_CHUNK_PAIRS, longest**2),
             self.settings.look_ahead,
         )
         if threads == 1:
-            for window in found:
-                sentences = [item for item in window if isinstance(item, Sentence)]
-                yield from _with_parses(window, self._parse_in_chunks(sentences))
+            for window, parts in found:
+                yield from in_order(
+                    (at, self._annotate_chunk([window[i] for i in at], longest)) for at in parts
+                )
         else:
-            yield from self._annotate_in_threads(found, threads)
+            yield from self._annotate_in_threads(found, longest, threads)
         if errors:
             raise errors[0]
 
     def _annotate_in_threads(
-        self, found: Iterable[list[Item]], threads: int
+        self, found: Iterable[tuple[list[Item], list[list[int]]]], longest: int, threads: int
     ) -> Iterator[Annotated]:
-        longest = self._longest(threads)
-        pending: deque[tuple[list[Item], list[tuple[list[int], Future[list[Parse]]]]]] = deque()
-        n_pending = 0
-
-        def finish() -> Iterator[Annotated]:
-            nonlocal n_pending
-            window, parts = pending.popleft()
-            n_pending -= max(1, len(parts))
-            return _with_parses(window, in_order((at, part.result()) for at, part in parts))
-
+        pending: deque[list[tuple[list[int], Future[list[Annotated]]]]] = deque()
         with ThreadPoolExecutor(threads) as pool:
             try:
-                for window in found:
-                    sentences = [item for item in window if isinstance(item, Sentence)]
-                    parts = [
-                        (at, pool.submit(self._parse_chunk, [sentences[i] for i in at], longest))
-                        for at in self._chunks(sentences, longest)
-                    ]
-                    pending.append((window, parts))
-                    n_pending += max(1, len(parts))
+                for window, parts in found:
+                    chunks = [(at, [window[i] for i in at]) for at in parts]
+                    pending.append(
+                        [
+                            (at, pool.submit(self._annotate_chunk, chunk, longest))
+                            for at, chunk in chunks
+                        ]
+                    )
                     # Enough for all threads to do while the oldest is waited for and the next read.
-                    while n_pending - max(1, len(pending[0][1])) >= 2 * threads:
-                        yield from finish()
+                    while sum(map(len, pending)) - len(pending[0]) >= 2 * threads:
+                        yield from in_order((at, part.result()) for at, part in pending.popleft())
                 while pending:
-                    yield from finish()
+                    yield from in_order((at, part.result()) for at, part in pending.popleft())
             finally:
                 pool.shutdown(cancel_futures=True)
+
+    def _annotate_chunk(self, items: Sequence[Item], longest: int) -> list[Annotated]:
+        """Parse the sentences of a chunk and write the parses into them."""
+        parses = iter(
+            self._parse_chunk([item for item in items if isinstance(item, Sentence)], longest)
+        )
+        annotated: list[Annotated] = []
+        for item in items:
+            if isinstance(item, Malformed):
+                annotated.append((item, None))
+            else:
+                parse = next(parses)
+                annotated.append((item.with_parse(parse), parse))
+        return annotated
 
     def _checked(self, items: Iterable[Item], on_error: OnError) -> Iterable[Item]:
         """Refuse sentences without the tags that the model reads, or take them as malformed."""
@@ -171,20 +187,6 @@ class Parser:
                 raise
             return Malformed(item.conllu.encode("utf-8"), error)
         return item
-
-    def _parse_in_chunks(self, sentences: Sequence[Sentence]) -> list[Parse]:
-        """Parse sentences that are in memory; those of similar length together."""
-        longest = self._longest(1)
-        return in_order(
-            (at, self._parse_chunk([sentences[i] for i in at], longest))
-            for at in self._chunks(sentences, longest)
-        )
-
-    def _chunks(self, sentences: Sequence[Sentence], longest: int) -> list[list[int]]:
-        max_pairs = min(MAX_CHUNK_PAIRS, longest**2)
-        settings = self.settings
-        lengths = list(map(len, sentences))
-        return chunks(lengths, settings.chunk_size, max_pairs, settings.look_ahead)
 
     def _longest(self, threads: int) -> int:
         """Return the length up to which each thread may parse sentences without the lock."""
@@ -258,21 +260,7 @@ class Parser:
         return tuple(old if old != BLANK else new for old, new in zip(given, tags, strict=True))
 
 
-def _with_parses(window: Iterable[Item], parses: Iterable[Parse]) -> Iterator[Annotated]:
-    """Write the parses into the sentences of a window; what is malformed has none."""
-    left = iter(parses)
-    for item in window:
-        if isinstance(item, Malformed):
-            yield item, None
-        else:
-            parse = next(left)
-            yield item.with_parse(parse), parse
-
-
-def _n_words(item: Item) -> int:
-    return len(item) if isinstance(item, Sentence) else 0
-
-
-def _n_characters(item: Item) -> int:
-    """Count the characters of all lines, or the bytes of what is malformed."""
-    return sum(map(len, item.lines)) if isinstance(item, Sentence) else len(item.data)
+def longest_within(budget: int, decoder: Decoder) -> int:
+    """Return the number of words whose parsing takes `budget` bytes: a n^2 + b n = budget."""
+    a, b = PAIR_BYTES[decoder], WORD_BYTES
+    return max(1, int((math.sqrt(b * b + 4 * a * budget) - b) / (2 * a)))

@@ -12,7 +12,7 @@ no such graphs, with a transformer or DeNSe-Pei, one sentence at a time.
 """
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from operator import mul
@@ -31,11 +31,10 @@ from headwise.runtime.pairs import exponentials, head_log_probs
 from headwise.runtime.table import PADDING, InputTable
 from headwise.settings.choices import Precision
 from headwise.treebank.sentence import Sentence
-from headwise.vocabulary.encode import Encoded, WordIds, encode
-from headwise.vocabulary.ngrams import ROOT_PIECE
-from headwise.vocabulary.subwords import Windows
-from headwise.vocabulary.vocab import ROOT, Vocab
+from headwise.vocabulary.encode import Encoded, encode, last_ids
+from headwise.vocabulary.vocab import Vocab
 
+MISFIT = "the graphs do not fit the vocabulary"
 PRECISIONS: tuple[Precision, ...] = ("int8", "float32")
 MAX_BATCH_SLOTS = 1_024
 """Slots that share a pass, padding included, unless one sentence has more."""
@@ -82,9 +81,22 @@ def load_scorer(bundle: Bundle, precision: Precision = "int8") -> Scorer:
     held = [one for one in PRECISIONS if f"represent.{one}.onnx" in bundle.manifest.files]
     if held and precision not in held:
         raise ModelError(f"{bundle.path}: this model has no {precision}", f"it has {held[0]} only")
-    if INPUTS.format(precision) in bundle.manifest.files:
-        return BatchScorer(bundle, precision)
-    return SentenceScorer(bundle, precision)
+    has_inputs = INPUTS.format(precision) in bundle.manifest.files
+    try:
+        scorer = (BatchScorer if has_inputs else SentenceScorer)(bundle, precision)
+        # The last word, tag and label of the vocabulary: the graphs must have room for them.
+        selection = scorer.select_last()
+        (label_log_probs,) = scorer.label([selection], [np.zeros(2, np.int32)])
+    except (KeyError, ValueError, *ORT_ERRORS) as error:
+        raise ModelError(f"{bundle.path}: {MISFIT}", DAMAGED) from error
+    tag_shapes = [log_probs.shape for log_probs in selection.tag_log_probs]
+    n_tags = [len(index.strings) for index in bundle.vocab.predicted.values()]
+    if tag_shapes != [(2, n) for n in n_tags] or label_log_probs.shape != (
+        1,
+        len(bundle.vocab.labels.strings),
+    ):
+        raise ModelError(f"{bundle.path}: {MISFIT}", DAMAGED)
+    return scorer
 
 
 class BatchScorer:
@@ -99,9 +111,7 @@ class BatchScorer:
         self._v_a = _read_v_a(bundle)
         self._batch_size = PASS_SIZE if precision == "int8" else 1
         self._n_tags = [len(index.strings) for index in self.vocab.predicted.values()]
-        self._path = str(bundle.path)
-        _check_fit(self, self._path, lambda ids: self._select_batch(self._x_of(ids)[:, None], [2]))
-        self._table = InputTable(self._x_of, self.vocab)
+        self._table = InputTable(self._inputs, self.vocab)
 
     def in_treebank(self, name: str) -> Scorer:
         """Share the graphs, and remember words apart."""
@@ -109,7 +119,7 @@ class BatchScorer:
             return self
         other = copy.copy(self)
         other.vocab = self.vocab.as_in(name)
-        other._table = InputTable(other._x_of, other.vocab)
+        other._table = InputTable(self._inputs, other.vocab)
         return other
 
     def select(self, sentences: Sequence[Sentence]) -> list[Selection]:
@@ -149,14 +159,16 @@ class BatchScorer:
         log_probs = np.concatenate([self._label.run({"rows": block})[0] for block in blocks])
         return [log_probs[start:end] for start, end in pairwise(ends)]
 
-    def _x_of(self, words: Encoded) -> FloatArray:
-        return self._inputs.run(words.ids.by_name())[0]
+    def select_last(self) -> Selection:
+        """Select the head of a word that has the last of all ids."""
+        x = self._inputs.run(last_ids(self.vocab).ids.by_name())[0]
+        return self._select_batch(x[:, None], [2])[0]
 
     def _select_batch(self, x: FloatArray, lengths: Sequence[int]) -> list[Selection]:
         """Select the heads of sentences side by side, x [T, B, s]."""
         feed = {"x": x, "lengths": np.array(lengths, np.int32)}
         pairs, arcs, *tagged = self._represent.run(feed)
-        tags, tag_log_probs = _split_tags(tagged, self._n_tags, self._path)
+        tags, tag_log_probs = _split_tags(tagged, self._n_tags)
         both = exponentials(pairs)  # [T, B, 2k]
         return [
             Selection(
@@ -187,8 +199,6 @@ class SentenceScorer:
         self._select = _open(bundle, SELECT)
         self._label = _open(bundle, f"label.{precision}.onnx")
         self._n_tags = [len(index.strings) for index in self.vocab.predicted.values()]
-        self._path = str(bundle.path)
-        _check_fit(self, self._path, lambda ids: [self._select_one(ids)])
 
     def in_treebank(self, name: str) -> Scorer:
         """Share the graphs."""
@@ -208,6 +218,10 @@ class SentenceScorer:
             for words in [np.arange(1, len(chosen), dtype=np.int32)]
         ]
 
+    def select_last(self) -> Selection:
+        """Select the head of a word that has the last of all ids."""
+        return self._select_one(last_ids(self.vocab))
+
     def _select_one(self, sentence: Encoded) -> Selection:
         feed: dict[str, NDArray[Any]] = {**sentence.ids.by_name()}
         if self._encoder is not None and sentence.windows is not None:
@@ -224,7 +238,7 @@ class SentenceScorer:
             pairs = {"dependents": dependents[block], "heads": heads, "rows": rows[block]}
             head_log_probs[block] = self._select.run(pairs)[0]
         features = {"states": states, "inputs": inputs}
-        return Selection(head_log_probs, features, *_split_tags(tagged, self._n_tags, self._path))
+        return Selection(head_log_probs, features, *_split_tags(tagged, self._n_tags))
 
 
 def _open(bundle: Bundle, name: str) -> Graph:
@@ -245,56 +259,10 @@ def _read_v_a(bundle: Bundle) -> FloatArray:
 
 
 def _split_tags(
-    tagged: Sequence[FloatArray], n_tags: Sequence[int], path: str
+    tagged: Sequence[FloatArray], n_tags: Sequence[int]
 ) -> tuple[tuple[IntArray, ...], tuple[FloatArray, ...]]:
     """Part the outputs of `represent`: for each column the tags, then their log-probabilities."""
     tags = tuple(column.astype(np.int32) for column in tagged[: len(n_tags)])
     if any(column.max() >= n for column, n in zip(tags, n_tags, strict=True)):
-        raise _misfit(path)
+        raise ModelError(MISFIT, DAMAGED)
     return tags, tuple(tagged[len(n_tags) :])
-
-
-def _check_fit(
-    scorer: BatchScorer | SentenceScorer,
-    path: str,
-    select: Callable[[Encoded], list[Selection]],
-) -> None:
-    """Try the last word, tag and label of the vocabulary: the graphs must have room for them."""
-    vocab = scorer.vocab
-    try:
-        selections = select(_last_ids(vocab))
-        (labels,) = scorer.label(selections, [np.zeros(2, np.int32)])
-        n_tags = [scores.shape for scores in selections[0].tag_log_probs]
-        fits = labels.shape == (1, len(vocab.labels.strings)) and n_tags == [
-            (2, len(index.strings)) for index in vocab.predicted.values()
-        ]
-    except (KeyError, ValueError, *ORT_ERRORS):
-        fits = False
-    if not fits:
-        raise _misfit(path)
-
-
-def _misfit(path: str) -> ModelError:
-    return ModelError(f"{path}: the graphs do not fit the vocabulary", DAMAGED)
-
-
-def _last_ids(vocab: Vocab) -> Encoded:
-    """Encode a sentence of one word that has the last of all ids."""
-    last_ngram = [[ROOT_PIECE], [len(vocab.pieces) - 1]] if vocab.pieces.n_buckets else [[], []]
-    last_mark = [[ROOT], [len(vocab.marks) - 1]] if vocab.marks.strings else [[], []]
-    words, tags, vectors = (
-        np.array([ROOT, len(index) - 1], np.int32)
-        for index in (vocab.words, vocab.tags, vocab.vectors)
-    )
-    ngrams, marks = (np.array(ids, np.int32) for ids in (last_ngram, last_mark))
-    return Encoded(WordIds(words, tags, ngrams, vectors, marks), _last_window(vocab))
-
-
-def _last_window(vocab: Vocab) -> Windows | None:
-    """Make the longest window, of the last subword, for a sentence of one word."""
-    if vocab.subwords is None:
-        return None
-    vocab.subwords.open()
-    settings = vocab.subwords.settings
-    ids = np.full((1, settings.window), settings.n_ids - 1, np.int32)
-    return Windows(ids, np.array([0, settings.window - 1], np.int32))

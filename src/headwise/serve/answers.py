@@ -19,7 +19,6 @@ from headwise.runtime.parser import Parser
 from headwise.serve.queue import LIGHT_COST, AnswerSteps, StepResult
 from headwise.serve.requests import Refusal
 from headwise.settings.choices import Decoder
-from headwise.treebank.conllu import as_bytes
 from headwise.treebank.records import to_record
 from headwise.treebank.sentence import Parse, Sentence
 from headwise.trees.decode import greedy
@@ -74,7 +73,7 @@ def answer_conllu(sentences: Iterable[Sentence], parser: Parser) -> AnswerSteps:
 
 
 def _as_conllu(sentence: Sentence, parse: Parse, _: FloatArray) -> bytes:
-    return as_bytes(sentence.with_parse(parse))
+    return sentence.with_parse(parse).data
 
 
 def in_steps(

@@ -26,7 +26,7 @@ from headwise.text.scan import (
     Labelled,
     is_white_space,
 )
-from headwise.text.symbols import PARAGRAPH, SPACE, Flags, to_text
+from headwise.text.symbols import PARAGRAPH, SPACE, Codes, Flags
 from headwise.treebank.sentence import BLANK, Sentence, TokenRow, sentence_from_tokens
 
 _Positions = NDArray[np.int64]
@@ -208,3 +208,8 @@ def _words(
         )
         for i, j in pairwise(cuts)
     )
+
+
+def to_text(codes: Codes) -> str:
+    """Return the text of code points, none of which is a surrogate."""
+    return codes.astype("<u4").tobytes().decode("utf-32-le")

@@ -38,6 +38,10 @@ class Malformed:
     data: bytes
     error: DataError
 
+    def size(self) -> tuple[int, int]:
+        """Count the words, of which there are none, and the bytes."""
+        return 0, len(self.data)
+
 
 def read_conllu(
     source: str | Path | BinaryIO, form: Format = "conllu", on_error: OnError = "raise"
@@ -84,12 +88,7 @@ def read_sentences(source: str | Path | BinaryIO, form: Format = "conllu") -> It
 def write_conllu(items: Iterable[Sentence | Malformed], stream: BinaryIO) -> None:
     """Write sentences; those that were read and not changed give the same bytes again."""
     for item in items:
-        stream.write(as_bytes(item))
-
-
-def as_bytes(item: Sentence | Malformed) -> bytes:
-    """Return the bytes of a sentence, its blank line included."""
-    return item.data if isinstance(item, Malformed) else item.conllu.encode("utf-8")
+        stream.write(item.data)
 
 
 def blocks(

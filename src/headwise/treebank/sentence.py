@@ -136,6 +136,15 @@ class Sentence:
         return "".join(self.lines)
 
     @property
+    def data(self) -> bytes:
+        """The bytes of the sentence in its file."""
+        return "".join(self.lines).encode("utf-8")
+
+    def size(self) -> tuple[int, int]:
+        """Count the words and the characters of all lines."""
+        return len(self.words), sum(map(len, self.lines))
+
+    @property
     def comments(self) -> tuple[str, ...]:
         """The comments before the first word, without `#` and the space after it."""
         before = self.lines[: self.rows[0]] if self.rows else self.lines

@@ -5,6 +5,7 @@ The algorithms themselves are in `chu_liu_edmonds` and `eisner`.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +14,24 @@ from headwise.grouping import batches
 from headwise.settings.choices import ArcWeights, Decoder
 from headwise.trees.chu_liu_edmonds import best_tree
 from headwise.trees.eisner import best_projective_trees
-from headwise.trees.tree import Heads, Scores, Tree, is_projective_tree, is_tree, n_roots
+from headwise.trees.tree import Heads, Scores, is_projective_tree, is_tree, n_roots
 
 # Eisner batches hold at most so many padded cells (24 MiB of chart), however long the list is.
 _CELLS_PER_BATCH = 2**20
 # Rounding in a softmax may leave a log-probability this far above 0.
 _LOG_PROB_SLACK = 1e-3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tree:
+    """The heads `[N+1]` chosen for one sentence, and how they came about.
+
+    With `how == "greedy"` the heads are the argmax of Eq. 8, untouched; they are surely a tree only
+    if a tree was asked for. Compared by identity, because arrays have no single truth value.
+    """
+
+    heads: Heads
+    how: Decoder
 
 
 def greedy(head_log_probs: Scores) -> Heads:

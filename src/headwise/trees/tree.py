@@ -4,31 +4,16 @@ A `heads` array is int32 `[N+1]`; slot 0 is ROOT, whose own entry is 0 and never
 Finding the best tree is left to `chu_liu_edmonds` and `eisner`, choosing between them to `decode`.
 """
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-
-from headwise.settings.choices import Decoder
 
 Heads: TypeAlias = NDArray[np.int32]
 Scores: TypeAlias = NDArray[np.floating[Any]]
 
 _LARGEST_SUMMABLE = 1e300
 _SHRINK = 2.0**-64
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Tree:
-    """The heads `[N+1]` chosen for one sentence, and how they came about.
-
-    With `how == "greedy"` the heads are the argmax of Eq. 8, untouched; they are surely a tree only
-    if a tree was asked for. Compared by identity, because arrays have no single truth value.
-    """
-
-    heads: Heads
-    how: Decoder
 
 
 def is_tree(heads: Heads) -> bool:

@@ -159,3 +159,25 @@ def stack_ids(sentences: Sequence[WordIds[IntArray]]) -> WordIds[IntArray]:
     """Put sentences side by side, padded to the longest one."""
     columns = zip(*(ids.by_name().values() for ids in sentences), strict=True)
     return WordIds(*map(pad, columns))
+
+
+def last_ids(vocab: Vocab) -> Encoded:
+    """Encode a sentence of one word that has the last of all ids."""
+    last_ngram = [[ROOT_PIECE], [len(vocab.pieces) - 1]] if vocab.pieces.n_buckets else [[], []]
+    last_mark = [[ROOT], [len(vocab.marks) - 1]] if vocab.marks.strings else [[], []]
+    words, tags, vectors = (
+        np.array([ROOT, len(index) - 1], np.int32)
+        for index in (vocab.words, vocab.tags, vocab.vectors)
+    )
+    ngrams, marks = (np.array(ids, np.int32) for ids in (last_ngram, last_mark))
+    return Encoded(WordIds(words, tags, ngrams, vectors, marks), _last_window(vocab))
+
+
+def _last_window(vocab: Vocab) -> Windows | None:
+    """Make the longest window, of the last subword, for a sentence of one word."""
+    if vocab.subwords is None:
+        return None
+    vocab.subwords.open()
+    settings = vocab.subwords.settings
+    ids = np.full((1, settings.window), settings.n_ids - 1, np.int32)
+    return Windows(ids, np.array([0, settings.window - 1], np.int32))

@@ -26,7 +26,7 @@ from headwise.learn.data.treebanks import Data, examples, together
 from headwise.learn.distil.soft_targets import SoftTargets
 from headwise.learn.scorer import load_torch_scorer
 from headwise.model.bundle import WEIGHTS, Bundle, find_model, load_bundle
-from headwise.runtime.ensemble import as_one
+from headwise.runtime.ensemble import EnsembleScorer
 from headwise.runtime.parser import Parser
 from headwise.runtime.scorer import Selection
 from headwise.settings.choices import Format
@@ -118,7 +118,8 @@ class Teachers:
                 look_ahead=1,
             )
             scorers = [load_torch_scorer(bundle, device) for bundle in self._bundles]
-            self._parser = Parser(as_one(scorers), None, settings)
+            scorer = scorers[0] if len(scorers) == 1 else EnsembleScorer(scorers)
+            self._parser = Parser(scorer, None, settings)
         return self._parser
 
 
