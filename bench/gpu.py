@@ -31,7 +31,7 @@ import torch
 import headwise
 from headwise.learn.compute import Compute, describe_device, find_device
 from headwise.learn.fit.reports import EpochReport, StartReport
-from headwise.learn.recipe import run
+from headwise.learn.recipe import train_parser
 from headwise.learn.scorer import (
     batches_by_length,
     load_network,
@@ -79,7 +79,7 @@ def train(given: argparse.Namespace, device: torch.device, folder: Path) -> dict
     started = time.perf_counter()
     times: list[float] = []
     n_words = 0
-    for report in run(recipe, folder, Compute(device, given.precision), {}):
+    for report in train_parser(recipe, folder, Compute(device, given.precision), {}):
         if isinstance(report, StartReport):
             n_words = report.n_words
             times.append(time.perf_counter())

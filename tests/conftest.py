@@ -102,9 +102,9 @@ def train_once(make_once: MakeOnce) -> TrainOnce:
         import torch
 
         from headwise.learn.compute import Compute
-        from headwise.learn.recipe import run
+        from headwise.learn.recipe import train_parser
 
-        list(run(recipe, folder, Compute(torch.device("cpu")), {"data": "tiny"}))
+        list(train_parser(recipe, folder, Compute(torch.device("cpu")), {"data": "tiny"}))
 
     return lambda name, recipe: make_once(name, lambda folder: train(recipe, folder))
 

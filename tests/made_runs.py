@@ -9,7 +9,7 @@ import torch
 from headwise.learn.compute import Compute
 from headwise.learn.fit.phases import Run
 from headwise.learn.fit.reports import EpochReport
-from headwise.learn.recipe import start, train
+from headwise.learn.recipe import start, train_network
 from headwise.settings.recipe import Recipe
 
 CPU = Compute(torch.device("cpu"))
@@ -30,7 +30,7 @@ def trained(recipe: Recipe, folder: Path, compute: Compute = CPU) -> Run:
     """Train the network to the end, without exporting it."""
     folder.mkdir(exist_ok=True)
     state = start(recipe, folder, compute)
-    list(train(state))
+    list(train_network(state))
     return state
 
 

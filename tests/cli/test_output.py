@@ -10,9 +10,9 @@ from headwise.cli.output import Annotated, OutputFormat, Screen, screen_of, writ
 PAGE = Screen(False, 80, False, "utf-8")
 PARSE = Parse((2, 0), ("nsubj", "root"), (-0.01, -0.02), "greedy")
 SENTENCE = sentence_from_words([("Kids",), ("sing",)], ["form"]).with_parse(PARSE)
-NOTHING = sentence_from_words([], ["form"])
+EMPTY_INDEX = sentence_from_words([], ["form"])
 BROKEN = Malformed(b"what\n\n", DataError("broken", "here", 1))
-ITEMS: list[Annotated] = [(SENTENCE, PARSE), (BROKEN, None), (NOTHING, None), (SENTENCE, PARSE)]
+ITEMS: list[Annotated] = [(SENTENCE, PARSE), (BROKEN, None), (EMPTY_INDEX, None), (SENTENCE, PARSE)]
 
 
 def written_out(form: OutputFormat, items: list[Annotated] = ITEMS, screen: Screen = PAGE) -> bytes:
@@ -22,7 +22,7 @@ def written_out(form: OutputFormat, items: list[Annotated] = ITEMS, screen: Scre
 @pytest.mark.parametrize("form", ["conllu", "conllx"])
 def test_conll_loses_nothing(form: OutputFormat) -> None:
     text = SENTENCE.conllu.encode()
-    assert written_out(form) == text + b"what\n\n" + NOTHING.conllu.encode() + text
+    assert written_out(form) == text + b"what\n\n" + EMPTY_INDEX.conllu.encode() + text
 
 
 def test_json_has_one_object_a_line_and_only_sentences() -> None:

@@ -17,7 +17,7 @@ from headwise.learn.data.treebanks import load_data
 from headwise.learn.fit.checkpoint import CHECKPOINT, CheckpointWriter, load_checkpoint
 from headwise.learn.fit.phases import Run
 from headwise.learn.fit.reports import EpochReport, StepReport
-from headwise.learn.recipe import run, start, train
+from headwise.learn.recipe import start, train_network, train_parser
 from headwise.settings.recipe import Recipe
 
 
@@ -56,7 +56,7 @@ def test_run_leaves_a_readable_record(tiny_run: Path, tiny_recipe: Recipe) -> No
 
 
 def test_reports_are_steps_and_epochs(tiny_recipe: Recipe, tmp_path: Path, whole: Run) -> None:
-    reports = list(train(start(short(tiny_recipe), tmp_path, CPU)))
+    reports = list(train_network(start(short(tiny_recipe), tmp_path, CPU)))
     epochs = [r for r in reports if isinstance(r, EpochReport)]
     steps = [r for r in reports if isinstance(r, StepReport)]
     assert [(r.phase, r.epoch) for r in epochs] == [
@@ -76,7 +76,7 @@ def test_same_seed_same_model_and_another_seed_another(
 def test_interrupted_run_resumes_to_the_same_model(
     n_reports: int, tiny_recipe: Recipe, tmp_path: Path, whole: Run
 ) -> None:
-    interrupted = train(start(short(tiny_recipe), tmp_path, CPU))
+    interrupted = train_network(start(short(tiny_recipe), tmp_path, CPU))
     assert len(list(islice(interrupted, n_reports))) == n_reports
     del interrupted
     resumed = trained(short(tiny_recipe), tmp_path)
@@ -89,7 +89,7 @@ def test_run_whose_last_epochs_were_not_saved_resumes_to_the_same_model(
 ) -> None:
     due = iter([True, False, False])
     monkeypatch.setattr(CheckpointWriter, "is_due", lambda _: next(due))
-    interrupted = train(start(short(tiny_recipe), tmp_path, CPU))
+    interrupted = train_network(start(short(tiny_recipe), tmp_path, CPU))
     epochs = (report for report in interrupted if isinstance(report, EpochReport))
     assert len(list(islice(epochs, 3))) == 3
     interrupted.close()
@@ -103,14 +103,14 @@ def test_run_whose_last_epochs_were_not_saved_resumes_to_the_same_model(
 
 def test_finished_run_does_nothing(tiny_run: Path, tiny_recipe: Recipe) -> None:
     before = (tiny_run / "model" / "model.json").stat().st_mtime_ns
-    assert list(run(tiny_recipe, tiny_run, CPU, {})) == []
+    assert list(train_parser(tiny_recipe, tiny_run, CPU, {})) == []
     assert (tiny_run / "model" / "model.json").stat().st_mtime_ns == before
 
 
 def test_run_of_another_recipe_is_refused(tiny_recipe: Recipe, tmp_path: Path) -> None:
-    list(islice(run(short(tiny_recipe), tmp_path, CPU, {}), 3))
+    list(islice(train_parser(short(tiny_recipe), tmp_path, CPU, {}), 3))
     with pytest.raises(ConfigError, match="another recipe"):
-        next(run(short(tiny_recipe, seed=9), tmp_path, CPU, {}))
+        next(train_parser(short(tiny_recipe, seed=9), tmp_path, CPU, {}))
 
 
 def test_run_of_another_treebank_is_refused(tiny_recipe: Recipe, tmp_path: Path) -> None:
@@ -118,16 +118,16 @@ def test_run_of_another_treebank_is_refused(tiny_recipe: Recipe, tmp_path: Path)
     blocks = Path(str(tiny_recipe.data.train)).read_text(encoding="utf-8").split("\n\n")
     treebank.write_text("\n\n".join(blocks), encoding="utf-8")
     recipe = changed(short(tiny_recipe), data={"train": str(treebank)})
-    list(islice(run(recipe, tmp_path / "run", CPU, {}), 3))
+    list(islice(train_parser(recipe, tmp_path / "run", CPU, {}), 3))
     treebank.write_text("\n\n".join([*blocks[1:-1], blocks[0], ""]), encoding="utf-8")
     with pytest.raises(ConfigError, match="another treebank or teacher"):
-        next(run(recipe, tmp_path / "run", CPU, {}))
+        next(train_parser(recipe, tmp_path / "run", CPU, {}))
 
 
 def test_damaged_checkpoint_is_refused(tiny_recipe: Recipe, tmp_path: Path) -> None:
     (tmp_path / CHECKPOINT).write_bytes(b"not a checkpoint")
     with pytest.raises(ModelError, match="not a checkpoint"):
-        next(run(short(tiny_recipe), tmp_path, CPU, {}))
+        next(train_parser(short(tiny_recipe), tmp_path, CPU, {}))
 
 
 def test_patience_ends_a_phase(tiny_recipe: Recipe, tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def bad_treebanks(treebank: Path) -> Iterator[tuple[str, str]]:
     """Give the text of treebanks that cannot be learned from, each with a part of the error."""
     lines, first = first_line(treebank)
     cells = lines[first].split("\t")
-    for head, message in (("1", "form no tree"), ("_", f":{first + 1}: word 1")):
+    for head, message in (("1", "do not form a tree"), ("_", f":{first + 1}: word 1")):
         line = "\t".join([*cells[:6], head, *cells[7:]])
         yield "\n".join([*lines[:first], line, *lines[first + 1 :]]), message
     blank = "1\tKids\t_\t_\t_\t_\t2\tnsubj\t_\t_\n2\tlove\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
@@ -189,11 +189,15 @@ def test_bad_training_data_is_refused(
     for text, message in bad_treebanks(tiny_treebank):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(DataError) as refusal:
-            next(run(changed(tiny_recipe, data={"train": str(path)}), tmp_path / "run", CPU, {}))
+            next(
+                train_parser(
+                    changed(tiny_recipe, data={"train": str(path)}), tmp_path / "run", CPU, {}
+                )
+            )
         assert message in str(refusal.value)
         assert not (tmp_path / "run").exists()
     with pytest.raises(ConfigError, match="no train treebank"):
-        next(run(changed(tiny_recipe, data={"train": ""}), tmp_path / "run", CPU, {}))
+        next(train_parser(changed(tiny_recipe, data={"train": ""}), tmp_path / "run", CPU, {}))
 
 
 def test_too_long_sentences_are_left_out_of_training(tiny_recipe: Recipe, tmp_path: Path) -> None:

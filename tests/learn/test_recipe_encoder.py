@@ -14,7 +14,7 @@ from headwise.errors import ConfigError
 from headwise.evaluate.scores import score
 from headwise.learn.compute import Compute
 from headwise.learn.fit.phases import plan_adam, plan_sgd
-from headwise.learn.recipe import run, start, train
+from headwise.learn.recipe import start, train_network, train_parser
 from headwise.settings.recipe import Recipe
 
 
@@ -36,12 +36,12 @@ def test_interrupted_run_goes_on_without_the_folder(
     recipe = short(encoder_recipe, Path(shutil.copytree(some_encoder, tmp_path / "bert")))
     whole = trained(recipe, tmp_path / "whole")
     (tmp_path / "broken").mkdir()
-    list(islice(train(start(recipe, tmp_path / "broken", CPU)), 3))
+    list(islice(train_network(start(recipe, tmp_path / "broken", CPU)), 3))
     shutil.rmtree(tmp_path / "bert")
     resumed = trained(recipe, tmp_path / "broken")
     assert same_weights(whole, resumed)
     with pytest.raises(ConfigError, match="No such file"):
-        next(run(recipe, tmp_path / "new", CPU, {}))
+        next(train_parser(recipe, tmp_path / "new", CPU, {}))
 
 
 def test_a_run_starts_with_the_weights_of_the_folder_and_changes_them(
@@ -55,7 +55,7 @@ def test_a_run_starts_with_the_weights_of_the_folder_and_changes_them(
         assert network.encoder is not None
         weights = network.encoder.model.state_dict()
         assert all(torch.equal(tensor, original[name]) for name, tensor in weights.items())
-    list(train(state))
+    list(train_network(state))
     assert state.kept.encoder is not None
     averaged = state.kept.encoder.model.state_dict()
     same = [name for name, tensor in averaged.items() if torch.equal(tensor, original[name])]
@@ -93,6 +93,6 @@ def test_a_transformer_alone_learns_too(
 def test_another_folder_is_another_recipe(
     encoder_recipe: Recipe, some_encoder: Path, tmp_path: Path
 ) -> None:
-    list(islice(run(short(encoder_recipe, some_encoder), tmp_path, CPU, {}), 3))
+    list(islice(train_parser(short(encoder_recipe, some_encoder), tmp_path, CPU, {}), 3))
     with pytest.raises(ConfigError, match="another recipe"):
-        next(run(short(encoder_recipe, tmp_path / "other"), tmp_path, CPU, {}))
+        next(train_parser(short(encoder_recipe, tmp_path / "other"), tmp_path, CPU, {}))

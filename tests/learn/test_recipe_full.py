@@ -14,7 +14,7 @@ from headwise.evaluate.scores import score
 from headwise.learn.fit.dev_scores import score_dev
 from headwise.learn.fit.phases import Run
 from headwise.learn.fit.reports import EpochReport, StartReport
-from headwise.learn.recipe import run, start, train
+from headwise.learn.recipe import start, train_network, train_parser
 from headwise.model.bundle import Description, load_bundle
 from headwise.settings.recipe import Recipe
 
@@ -68,7 +68,7 @@ def test_model_holds_the_segmenter_of_the_run(full_run: Path) -> None:
 def test_interrupted_run_resumes_to_the_same_model(
     n_reports: int, whole: Run, full_recipe: Recipe, tmp_path: Path
 ) -> None:
-    interrupted = train(start(short(full_recipe), tmp_path, CPU))
+    interrupted = train_network(start(short(full_recipe), tmp_path, CPU))
     assert len(list(islice(interrupted, n_reports))) == n_reports
     del interrupted
     resumed = trained(short(full_recipe), tmp_path)
@@ -98,7 +98,7 @@ def test_labels_that_are_learned_after_an_average_are_kept(
     assert las_of(state) == state.progress.best_score >= max(scored) > 2
     assert joint or state.progress.best_score == max(scored)
     (tmp_path / "broken").mkdir()
-    list(islice(train(start(recipe, tmp_path / "broken", CPU)), 9))
+    list(islice(train_network(start(recipe, tmp_path / "broken", CPU)), 9))
     resumed = trained(recipe, tmp_path / "broken")
     assert history(resumed) == history(state)
     assert same_weights(resumed, state)
@@ -112,7 +112,7 @@ def test_scores_are_those_of_the_start_if_no_label_epoch_is_better(
         "headwise.learn.recipe.export_model", lambda *given: described.append(given[2])
     )
     recipe = msgspec.structs.replace(short(full_recipe, epochs=2, rate=1e-9), segment=None)
-    reports = list(run(recipe, tmp_path, CPU, {}))
+    reports = list(train_parser(recipe, tmp_path, CPU, {}))
     las = {r.dev_las for r in reports if isinstance(r, EpochReport) and r.phase == "label"}
     assert las == {described[0].scores["dev_las"]}
     assert described[0].scores["dev_las"] > 0
@@ -131,8 +131,8 @@ def test_segmenter_that_is_finished_is_not_trained_again(
 
     monkeypatch.setattr("headwise.learn.recipe.export_model", export)
     with pytest.raises(KeyboardInterrupt):
-        list(run(recipe, tmp_path, CPU, {}))
-    again = list(run(recipe, tmp_path, CPU, {}))
+        list(train_parser(recipe, tmp_path, CPU, {}))
+    again = list(train_parser(recipe, tmp_path, CPU, {}))
     assert [type(report) for report in again] == [StartReport]
     (first, files), (second, other_files) = exported
     assert first == second

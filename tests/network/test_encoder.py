@@ -12,7 +12,7 @@ from torch import Tensor
 
 from headwise.errors import ConfigError, HeadwiseError, install
 from headwise.learn.fit.pretrained import read_encoder, set_weights
-from headwise.network.encoder import PLAIN, Encoder, WindowIds, join, store_windows
+from headwise.network.encoder import PLAIN_KINDS, Encoder, WindowIds, put_windows, store_windows
 from headwise.vocabulary.subwords import Subwords, Windows
 
 CPU = torch.device("cpu")
@@ -43,7 +43,7 @@ def laid(subwords: Subwords) -> list[Windows]:
 
 def read(encoder: Encoder, sentences: list[Windows]) -> Tensor:
     with torch.inference_mode():
-        states: Tensor = encoder(join(sentences, 21, CPU))
+        states: Tensor = encoder(put_windows(sentences, 21, CPU))
     return states
 
 
@@ -72,7 +72,7 @@ def test_padding_and_batch_mates_change_nothing(encoder: Encoder, laid: list[Win
             torch.testing.assert_close(states, alone, atol=1e-5, rtol=1e-4)
 
 
-@pytest.mark.parametrize("kind", PLAIN)
+@pytest.mark.parametrize("kind", PLAIN_KINDS)
 def test_plain_kinds_take_a_mask_as_it_is_added(kind: str) -> None:
     """Their own way of making it waits for a GPU, so that no step could be recorded."""
     sizes = {"hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 2}
@@ -113,7 +113,7 @@ def test_what_is_stored_is_selected_in_a_shape_that_the_slots_decide(
 def test_dropout_is_for_training_and_every_weight_learns(
     encoder: Encoder, laid: list[Windows]
 ) -> None:
-    windows = join(laid, 21, CPU)
+    windows = put_windows(laid, 21, CPU)
     encoder.train()
     try:
         torch.manual_seed(1)
@@ -144,7 +144,7 @@ def test_a_transformer_that_cannot_be_built_is_refused(subwords: Subwords) -> No
         ({"model_type": "no-such-model"}, "not the configuration"),
         ({}, "not the configuration"),
         (own | {"num_attention_heads": 3}, "cannot build the encoder"),
-        (own | {"hidden_size": 32}, "are not those of its network"),
+        (own | {"hidden_size": 32}, "do not match its network"),
         (own | {"num_hidden_layers": 10**9}, "num_hidden_layers is too large"),
     ):
         changed = msgspec.structs.replace(subwords.settings, network=network)

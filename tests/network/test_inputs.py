@@ -9,11 +9,11 @@ import torch
 from headwise.network.inputs import Inputs, Marks, Spelling, drop_parts
 from headwise.settings.model import ModelConfig
 from headwise.vocabulary.encode import WordIds
-from headwise.vocabulary.ngrams import PAD_PIECE, Pieces
+from headwise.vocabulary.ngrams import PAD_NGRAM, Ngrams
 from headwise.vocabulary.vocab import PAD, ROOT, UNK, Index, Vocab
 
 PLAIN = Vocab(Index("abcdef"), Index("NVD"), Index(["root"]), "xpos")
-VOCAB = replace(PLAIN, pieces=Pieces(20), vectors=Index("abxy"), marks=Index("mno"))
+VOCAB = replace(PLAIN, ngrams=Ngrams(20), vectors=Index("abxy"), marks=Index("mno"))
 FULL = ModelConfig(
     word_size=5,
     tag_size=3,
@@ -42,19 +42,19 @@ def inputs(config: ModelConfig = FULL, vocab: Vocab = VOCAB) -> Inputs:
     return Inputs(config, vocab)
 
 
-def test_spelling_is_the_mean_of_the_pieces_and_ignores_padding() -> None:
+def test_spelling_is_the_mean_of_the_ngrams_and_ignores_padding() -> None:
     torch.manual_seed(1)
     spelling = Spelling(30, 4)
     table = spelling.table.weight
-    found = spelling(torch.tensor([[[7, 9, 9, PAD_PIECE], [5] + [PAD_PIECE] * 3]]))
+    found = spelling(torch.tensor([[[7, 9, 9, PAD_NGRAM], [5] + [PAD_NGRAM] * 3]]))
     torch.testing.assert_close(found[0, 0], (table[7] + 2 * table[9]) / 3)
     torch.testing.assert_close(found[0, 1], table[5])
-    wider = spelling(torch.tensor([[[7, 9, 9] + [PAD_PIECE] * 7]]))
+    wider = spelling(torch.tensor([[[7, 9, 9] + [PAD_NGRAM] * 7]]))
     torch.testing.assert_close(wider[0, 0], found[0, 0])
 
 
-def test_a_word_without_pieces_is_zeros() -> None:
-    assert Spelling(30, 4)(torch.full((1, 2, 3), PAD_PIECE)).abs().sum() == 0
+def test_a_word_without_ngrams_is_zeros() -> None:
+    assert Spelling(30, 4)(torch.full((1, 2, 3), PAD_NGRAM)).abs().sum() == 0
 
 
 def test_marks_are_added_up_and_padding_is_nothing() -> None:

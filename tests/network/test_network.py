@@ -11,7 +11,7 @@ from headwise.network.label import Labeller, arc_features, label_loss
 from headwise.network.network import Network, freeze_vectors, initialise, set_vectors
 from headwise.network.pei import MAX_DISTANCE, PeiSelector, Window
 from headwise.network.represent import BiLstm, reverse
-from headwise.network.select import AdditiveSelector, head_log_probs, head_loss
+from headwise.network.select import AdditiveSelector, head_distribution, head_loss
 from headwise.settings.model import ModelConfig
 from headwise.settings.training import LabelConfig, TrainConfig
 from headwise.vocabulary.encode import WordIds
@@ -52,7 +52,7 @@ def test_scores_are_equation_6() -> None:
 
 def test_head_distribution_is_equation_5_and_leaves_padding_out() -> None:
     scores = torch.tensor([[[1.0, 2.0, 3.0, 9.0]] * 4])
-    log_probs = head_log_probs(scores, torch.tensor([3]))
+    log_probs = head_distribution(scores, torch.tensor([3]))
     expected = np.exp([1.0, 2.0, 3.0]) / np.exp([1.0, 2.0, 3.0]).sum()
     np.testing.assert_allclose(log_probs[0, 1, :3].exp(), expected, rtol=1e-6)
     assert log_probs[0, 1, 3] == -torch.inf
@@ -158,7 +158,7 @@ def test_long_sentences_are_scored_in_blocks(monkeypatch: pytest.MonkeyPatch) ->
     given, lengths = ids([2, 3, 4, 5, 6, 7, 3, 4, 5])
     with torch.no_grad():
         whole = made(given, lengths)[0]
-        monkeypatch.setattr("headwise.network.pei.PAIR_BYTES", 4 * 9 * 8 * 2)
+        monkeypatch.setattr(made.select, "max_pair_bytes", 4 * 9 * 8 * 2)
         blocks = made(given, lengths)[0]
     torch.testing.assert_close(whole, blocks)
 

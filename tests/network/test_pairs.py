@@ -33,7 +33,7 @@ def test_scores_and_gradients_are_those_of_autograd(
     expected = plain(*given_factors)
     by_autograd = torch.autograd.grad((expected * weights).sum(), given_factors)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairs, "BLOCK_BYTES", 8 * sizes[2] * sizes[3] * 2)
+        patch.setattr(pairs, "_BLOCK_BYTES", 8 * sizes[2] * sizes[3] * 2)
         scores = pair_scores(*given_factors)
         ours = torch.autograd.grad((scores * weights).sum(), given_factors)
     torch.testing.assert_close(scores, expected)

@@ -14,7 +14,7 @@ from headwise.errors import ConfigError
 from headwise.runtime.ensemble import EnsembleScorer, join_vocabs, mean_log, positions
 from headwise.runtime.parser import Parser
 from headwise.runtime.scorer import Selection
-from headwise.vocabulary.vocab import NOTHING, Index, Vocab
+from headwise.vocabulary.vocab import EMPTY_INDEX, Index, Vocab
 
 LABELS = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=6, unique=True)
 
@@ -119,7 +119,7 @@ def test_a_treebank_is_chosen_by_name(marked_run: Path, full_run: Path) -> None:
     assert headwise.load(marked_run, treebank="second").vocab.treebank == "second"
     with pytest.raises(ConfigError, match="no treebank third in this model"):
         headwise.load(marked_run, treebank="third")
-    with pytest.raises(ConfigError, match="not trained to tell any apart"):
+    with pytest.raises(ConfigError, match="not trained to tell treebanks apart"):
         headwise.load(full_run, treebank="first")
 
 
@@ -136,7 +136,7 @@ def test_another_treebank_is_another_input(marked_run: Path, ewt_sentences: list
 @settings(derandomize=True, database=None)
 @given(st.lists(LABELS, min_size=1, max_size=4), st.integers(0, 99))
 def test_a_mean_of_distributions_is_a_distribution(known: list[list[str]], seed: int) -> None:
-    vocabs = [Vocab(NOTHING, NOTHING, Index(labels), "none") for labels in known]
+    vocabs = [Vocab(EMPTY_INDEX, EMPTY_INDEX, Index(labels), "none") for labels in known]
     whole = join_vocabs(vocabs).labels
     rng = np.random.default_rng(seed)
     probs = [rng.dirichlet(np.ones(len(own)), 3).astype(np.float32) for own in known]

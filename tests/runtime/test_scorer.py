@@ -173,7 +173,7 @@ MISFITS: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
     "a tag too many": ("tiny_run", lambda vocab: vocab["tags"].append("one more")),
     "a label too many": ("tiny_run", lambda vocab: vocab["labels"].append("one more")),
     "a vector too many": ("full_run", lambda vocab: vocab["vectors"].append("one more")),
-    "a piece too many": ("full_run", lambda vocab: vocab.update(pieces=vocab["pieces"] + 1)),
+    "an n-gram too many": ("full_run", lambda vocab: vocab.update(pieces=vocab["pieces"] + 1)),
     "a mark too many": ("marked_run", lambda vocab: vocab["marks"].append("one more")),
     "a column too few": ("full_run", lambda vocab: vocab["predicted"].pop("upos")),
     "a column too many": ("tiny_run", lambda vocab: vocab.update(predicted={"upos": ["X"]})),

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from headwise.runtime.table import PADDING, InputTable
 from headwise.treebank.sentence import Sentence, sentence_from_words
 from headwise.vocabulary.encode import encode
-from headwise.vocabulary.ngrams import Pieces
+from headwise.vocabulary.ngrams import Ngrams
 from headwise.vocabulary.vocab import Index, Vocab
 
-VOCAB = Vocab(Index(["a", "b", "c"]), Index(["X", "Y"]), Index(["root"]), "xpos", Pieces(50))
+VOCAB = Vocab(Index(["a", "b", "c"]), Index(["X", "Y"]), Index(["root"]), "xpos", Ngrams(50))
 
 
 class CountingGraph:
@@ -59,7 +59,7 @@ def test_a_word_is_computed_once_for_each_tag() -> None:
 
 def test_tags_that_are_not_read_do_not_count() -> None:
     compute = CountingGraph()
-    untagged = Vocab(VOCAB.words, VOCAB.tags, VOCAB.labels, "none", Pieces(50))
+    untagged = Vocab(VOCAB.words, VOCAB.tags, VOCAB.labels, "none", Ngrams(50))
     table = InputTable(compute, untagged)  # type: ignore[arg-type]
     table.look_up([sentence("aX", "aY")])
     assert compute.n_words == 1

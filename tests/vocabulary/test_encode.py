@@ -9,7 +9,7 @@ from headwise.arrays import IntArray
 from headwise.errors import DataError
 from headwise.treebank.sentence import Sentence, Word, sentence_from_words
 from headwise.vocabulary.encode import WordIds, encode, encode_gold, pad, require_tags, stack_ids
-from headwise.vocabulary.ngrams import PAD_PIECE, ROOT_PIECE, Pieces
+from headwise.vocabulary.ngrams import PAD_NGRAM, ROOT_NGRAM, Ngrams
 from headwise.vocabulary.vocab import PAD, ROOT, UNK, Index, Vocab
 
 VOCAB = Vocab(Index(["kids", "love"]), Index(["NNS", "VBP"]), Index(["root", "nsubj"]), "xpos")
@@ -20,10 +20,10 @@ NEW = sentence_from_words(
 )
 
 
-PIECES = Pieces(50)
+NGRAMS = Ngrams(50)
 FULL = replace(
     VOCAB,
-    pieces=PIECES,
+    ngrams=NGRAMS,
     vectors=Index(["love", "kids"]),
     predicted={"xpos": VOCAB.tags, "upos": Index(["X"])},
 )
@@ -60,23 +60,23 @@ def test_a_model_without_tags_reads_none() -> None:
     assert ids_of(KIDS, vocab).tags.tolist() == [ROOT] * 3
 
 
-def test_a_model_without_pieces_and_vectors_reads_none() -> None:
+def test_a_model_without_ngrams_and_vectors_reads_none() -> None:
     encoded = ids_of(KIDS, VOCAB)
     assert encoded.ngrams.shape == (3, 0)
     assert encoded.vectors.tolist() == [ROOT] * 3
     assert stack_ids([encoded, ids_of(NEW, VOCAB)]).ngrams.shape == (2, 4, 0)
 
 
-def test_pieces_and_vectors_follow_the_words() -> None:
+def test_ngrams_and_vectors_follow_the_words() -> None:
     encoded = ids_of(NEW, FULL)
     assert encoded.vectors.tolist() == [ROOT, 4, UNK, 3]
-    for row, ids in zip(encoded.ngrams, [[ROOT_PIECE], *map(spelled, NEW.words)], strict=True):
-        assert row.tolist() == ids + [PAD_PIECE] * (len(row) - len(ids))
+    for row, ids in zip(encoded.ngrams, [[ROOT_NGRAM], *map(spelled, NEW.words)], strict=True):
+        assert row.tolist() == ids + [PAD_NGRAM] * (len(row) - len(ids))
     assert encoded.ngrams.dtype == encoded.vectors.dtype == np.int32
 
 
 def spelled(word: Word) -> list[int]:
-    return PIECES.ids_of(word.form).tolist()
+    return NGRAMS.ids_of(word.form).tolist()
 
 
 MARKED = replace(
@@ -104,7 +104,7 @@ def test_marks_are_the_treebank_tags_and_features_that_are_known() -> None:
 def test_marks_of_tags_need_tags_and_features_may_be_blank() -> None:
     require_tags(COWS, MARKED)
     require_tags(NEW, replace(MARKED, mark_columns=("feats",)))
-    with pytest.raises(DataError, match="reads the column UPOS, and it is blank here"):
+    with pytest.raises(DataError, match="reads the column UPOS, which is blank here"):
         require_tags(NEW, MARKED)
 
 
@@ -162,17 +162,17 @@ def test_a_batch_is_padded_with_pad() -> None:
     assert batch.words.dtype == batch.tags.dtype == np.int32
 
 
-def test_a_batch_of_pieces_is_padded_in_both_directions() -> None:
+def test_a_batch_of_ngrams_is_padded_in_both_directions() -> None:
     longer = sentence_from_words([("lovelier", "_", "0", "root")], COLUMNS)
     sentences = [ids_of(NEW, FULL), ids_of(longer, FULL)]
     batch = stack_ids(sentences)
-    assert batch.ngrams.shape == (2, 4, len(PIECES.ids_of("lovelier")))
+    assert batch.ngrams.shape == (2, 4, len(NGRAMS.ids_of("lovelier")))
     for i, one in enumerate(sentences):
         n, k = one.ngrams.shape
         assert np.array_equal(batch.ngrams[i, :n, :k], one.ngrams)
         assert np.array_equal(batch.vectors[i, :n], one.vectors)
-        assert (batch.ngrams[i, n:] == PAD_PIECE).all()
-        assert (batch.ngrams[i, :, k:] == PAD_PIECE).all()
+        assert (batch.ngrams[i, n:] == PAD_NGRAM).all()
+        assert (batch.ngrams[i, :, k:] == PAD_NGRAM).all()
     assert batch.vectors[1, 2:].tolist() == [PAD, PAD]
 
 

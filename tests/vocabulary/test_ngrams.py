@@ -1,4 +1,4 @@
-"""The same word has the same pieces everywhere, a new one shares them, and work is bounded."""
+"""The same word has the same ngrams everywhere, a new one shares them, and work is bounded."""
 
 import zlib
 
@@ -9,29 +9,29 @@ from hypothesis import strategies as st
 
 from headwise.vocabulary.ngrams import (
     END_LENGTH,
-    ENOUGH,
-    N_PIECE_SPECIALS,
-    PAD_PIECE,
-    ROOT_PIECE,
-    Pieces,
+    MIN_TOGETHER,
+    N_NGRAM_SPECIALS,
+    PAD_NGRAM,
+    ROOT_NGRAM,
+    Ngrams,
 )
 
 LONGEST = sum(2 * END_LENGTH + more for more in (0, 1, 0, -1))
 """Pieces of a word of which everything is read: of one character, two, three and four."""
 
 
-def bucket(piece: str, n_buckets: int) -> int:
-    return zlib.crc32(piece.encode()) % n_buckets + N_PIECE_SPECIALS
+def bucket(ngram: str, n_buckets: int) -> int:
+    return zlib.crc32(ngram.encode()) % n_buckets + N_NGRAM_SPECIALS
 
 
-def test_a_word_is_cut_into_all_its_pieces() -> None:
-    pieces = ["a", "b", "<a", "ab", "b>", "<ab", "ab>", "<ab>"]
-    assert Pieces(1000).ids_of("ab").tolist() == [bucket(piece, 1000) for piece in pieces]
-    assert Pieces(1000).ids_of("").tolist() == [bucket("<>", 1000)]
+def test_a_word_is_cut_into_all_its_ngrams() -> None:
+    ngrams = ["a", "b", "<a", "ab", "b>", "<ab", "ab>", "<ab>"]
+    assert Ngrams(1000).ids_of("ab").tolist() == [bucket(ngram, 1000) for ngram in ngrams]
+    assert Ngrams(1000).ids_of("").tolist() == [bucket("<>", 1000)]
 
 
 def test_the_same_word_has_the_same_ids_in_any_order_of_asking() -> None:
-    first, second = Pieces(500), Pieces(500)
+    first, second = Ngrams(500), Ngrams(500)
     forms = ["walked", "Walked", "", "über", "走"]
     asked = {form: first.ids_of(form).tolist() for form in forms}
     assert {form: second.ids_of(form).tolist() for form in reversed(forms)} == asked
@@ -39,49 +39,46 @@ def test_the_same_word_has_the_same_ids_in_any_order_of_asking() -> None:
     assert asked["walked"] != asked["Walked"]
 
 
-def test_words_that_training_never_saw_share_pieces() -> None:
-    pieces = Pieces(100_000)
-    walked, talked, other = (set(pieces.ids_of(w).tolist()) for w in ("walked", "talked", "sun"))
+def test_words_that_training_never_saw_share_ngrams() -> None:
+    ngrams = Ngrams(100_000)
+    walked, talked, other = (set(ngrams.ids_of(w).tolist()) for w in ("walked", "talked", "sun"))
     assert len(walked & talked) > len(walked) / 2
     assert not walked & other
 
 
 def test_of_a_very_long_word_both_ends_are_read() -> None:
-    pieces = Pieces(1000)
-    long = pieces.ids_of("a" * 50_000 + "z" * 50_000)
-    assert long.tolist() == pieces.ids_of("a" * END_LENGTH + "z" * END_LENGTH).tolist()
+    ngrams = Ngrams(1000)
+    long = ngrams.ids_of("a" * 50_000 + "z" * 50_000)
+    assert long.tolist() == ngrams.ids_of("a" * END_LENGTH + "z" * END_LENGTH).tolist()
     assert len(long) == LONGEST
 
 
-def test_what_is_remembered_is_bounded_in_number_and_in_size(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("headwise.vocabulary.ngrams.MAX_CACHED", 3)
-    pieces = Pieces(100)
-    before = [pieces.ids_of(f"{i}" * 1000).tolist() for i in range(10)]
-    assert len(pieces._memory.cached) <= 3
-    assert max(map(len, pieces._memory.cached)) == 2 * END_LENGTH
-    assert [pieces.ids_of(f"{i}" * 1000).tolist() for i in range(10)] == before
+def test_what_is_remembered_is_bounded_in_number_and_in_size() -> None:
+    ngrams = Ngrams(100, max_cached=3)
+    before = [ngrams.ids_of(f"{i}" * 1000).tolist() for i in range(10)]
+    assert len(ngrams._cache.words) <= 3
+    assert max(map(len, ngrams._cache.words)) == 2 * END_LENGTH
+    assert [ngrams.ids_of(f"{i}" * 1000).tolist() for i in range(10)] == before
 
 
-def test_without_buckets_there_are_no_pieces() -> None:
-    none = Pieces(0)
+def test_without_buckets_there_are_no_ngrams() -> None:
+    none = Ngrams(0)
     assert none.ids_of("walked").shape == (0,)
     assert none.ids_of("walked").dtype == np.int32
-    assert len(none) == N_PIECE_SPECIALS
+    assert len(none) == N_NGRAM_SPECIALS
 
 
 @settings(max_examples=200, deadline=None, derandomize=True, database=None)
 @given(
     form=st.text(st.characters(exclude_categories=()), max_size=60), n_buckets=st.integers(1, 50)
 )
-def test_any_word_has_pieces_within_bounds(form: str, n_buckets: int) -> None:
-    pieces = Pieces(n_buckets)
-    ids = pieces.ids_of(form)
+def test_any_word_has_ngrams_within_bounds(form: str, n_buckets: int) -> None:
+    ngrams = Ngrams(n_buckets)
+    ids = ngrams.ids_of(form)
     assert ids.dtype == np.int32
     assert 1 <= len(ids) <= LONGEST
-    assert set(ids.tolist()) <= set(range(N_PIECE_SPECIALS, len(pieces)))
-    assert {PAD_PIECE, ROOT_PIECE}.isdisjoint(ids.tolist())
+    assert set(ids.tolist()) <= set(range(N_NGRAM_SPECIALS, len(ngrams)))
+    assert {PAD_NGRAM, ROOT_NGRAM}.isdisjoint(ids.tolist())
 
 
 @settings(max_examples=100, deadline=None, derandomize=True, database=None)
@@ -89,16 +86,16 @@ def test_any_word_has_pieces_within_bounds(form: str, n_buckets: int) -> None:
     forms=st.lists(st.text(st.characters(max_codepoint=200), max_size=25), max_size=60),
     n_buckets=st.sampled_from([1, 7, 10_000, 10_000_000]),
 )
-def test_words_cut_together_have_the_pieces_of_each(forms: list[str], n_buckets: int) -> None:
-    alone = Pieces(n_buckets)
-    forms = [*forms, *map(str, range(ENOUGH))]
-    together = Pieces(n_buckets).ids_of_all(forms)
+def test_words_cut_together_have_the_ngrams_of_each(forms: list[str], n_buckets: int) -> None:
+    alone = Ngrams(n_buckets)
+    forms = [*forms, *map(str, range(MIN_TOGETHER))]
+    together = Ngrams(n_buckets).ids_of_all(forms)
     assert [ids.dtype for ids in together] == [np.int32] * len(forms)
     assert [ids.tolist() for ids in together] == [alone.ids_of(form).tolist() for form in forms]
-    assert [ids.shape for ids in Pieces(0).ids_of_all(forms)] == [(0,)] * len(forms)
+    assert [ids.shape for ids in Ngrams(0).ids_of_all(forms)] == [(0,)] * len(forms)
 
 
 def test_cutting_together_calls_for_no_word_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    pieces = Pieces(100)
-    monkeypatch.setattr(pieces._memory, "_cut", None)
-    assert len(pieces.ids_of_all([f"word{i}" for i in range(ENOUGH)])) == ENOUGH
+    ngrams = Ngrams(100)
+    monkeypatch.setattr(ngrams._cache, "_cut", None)
+    assert len(ngrams.ids_of_all([f"word{i}" for i in range(MIN_TOGETHER)])) == MIN_TOGETHER

@@ -64,16 +64,15 @@ def test_of_a_long_word_both_ends_are_cut_and_kept() -> None:
     expected = ["a", *["##a"] * (n - 1), *["##z"] * n]
     assert strings_of("a" * 50_000 + "z" * 50_000, small) == expected
     assert strings_of("a" * 20 + "z" * 20, small) == expected
-    assert max(map(len, small._memory.cached)) == MAX_CHARACTERS
+    assert max(map(len, small._cache.words)) == MAX_CHARACTERS
     narrow = made_encoders.subwords(window=7)  # two windows share three
     assert strings_of("abcdefgh", narrow) == ["a", "##b", "##h"]
 
 
-def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headwise.vocabulary.ngrams.MAX_CACHED", 3)
-    cutter = made_encoders.subwords()
+def test_what_is_remembered_is_bounded() -> None:
+    cutter = Subwords(SUBWORDS.settings, SUBWORDS.tokenizer, "here", max_cached=3)
     before = [cutter.ids_of(f"word{i}").tolist() for i in range(9)]
-    assert len(cutter._memory.cached) <= 3
+    assert len(cutter._cache.words) <= 3
     assert [cutter.ids_of(f"word{i}").tolist() for i in range(9)] == before
 
 

@@ -46,7 +46,7 @@ def test_specials_come_first() -> None:
 
 
 def test_a_string_cannot_have_two_ids() -> None:
-    with pytest.raises(ModelError, match="a string stands twice"):
+    with pytest.raises(ModelError, match="a string is twice"):
         Index(["a", "b", "a"])
 
 
@@ -141,7 +141,7 @@ def strings(vocab: Vocab) -> tuple[object, ...]:
         vocab.tags.strings,
         vocab.labels.strings,
         vocab.tag_column,
-        vocab.pieces.n_buckets,
+        vocab.ngrams.n_buckets,
         vocab.vectors.strings,
         predicted,
         vocab.mark_columns,
@@ -182,7 +182,7 @@ def test_the_main_treebank_is_read_by_until_another_is_chosen() -> None:
 def test_a_model_of_one_treebank_tells_none_apart() -> None:
     vocab = vocab_from_json(json.dumps(JSON).encode(), "v")
     assert vocab.treebanks == ()
-    with pytest.raises(ConfigError, match="was not trained to tell any apart"):
+    with pytest.raises(ConfigError, match="was not trained to tell treebanks apart"):
         vocab.as_in("a")
 
 

@@ -92,12 +92,12 @@ def follow_run(
     with _needs_torch():
         from headwise.learn.compute import Compute, describe_device, find_device
         from headwise.learn.fit.distributed import ALONE
-        from headwise.learn.recipe import run
+        from headwise.learn.recipe import train_parser
     found = find_device(launch.own_device(device) if launch else device)
     group = launch.join(found) if launch else ALONE
     processes = f", {group.size} processes" if group.size > 1 else ""
     provenance = _provenance(recipe) | {"machine": describe_device(found) + processes}
-    reports = run(recipe, folder, Compute(found, precision, group), provenance)
+    reports = train_parser(recipe, folder, Compute(found, precision, group), provenance)
     if not group.leads:
         for _ in reports:
             pass

@@ -48,7 +48,7 @@ from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS
 MakePlan = Callable[[Run], PhasePlan]
 
 
-def run(
+def train_parser(
     recipe: Recipe, folder: Path, compute: Compute, provenance: dict[str, str]
 ) -> Iterator[Report]:
     """Train a parser in `folder`, or resume an earlier run of the same recipe there.
@@ -76,7 +76,7 @@ def run(
         len(state.data.dev.encoded),
         len(recipe.teach.models) if recipe.teach else 0,
     )
-    yield from train(state)
+    yield from train_network(state)
     group.leave()
     if not group.leads:
         return
@@ -114,7 +114,7 @@ def _train_segmenter(state: Run) -> Generator[SegmentReport, None, dict[str, byt
     return {name: path.read_bytes() for name, path in paths.items()}
 
 
-def train(state: Run) -> Iterator[Report]:
+def train_network(state: Run) -> Iterator[Report]:
     """Run the remaining phases; the network has the best weights at the end."""
     phases: list[tuple[Phase, MakePlan]] = [
         ("adam", plan_adam),

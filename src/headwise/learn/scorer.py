@@ -1,7 +1,7 @@
-"""The network itself as a scorer, in batches on a GPU (or a CPU): what training measures dev with.
+"""The network itself as a scorer, in batches on a GPU or a CPU; training scores dev with it.
 
 Sentences are sorted by length and cut into batches under a budget of word pairs, so that memory is
-bounded and little is padding. Results come back in the order asked.
+bounded and little is padding. Results are in the order of the sentences.
 """
 
 import math
@@ -18,7 +18,7 @@ from headwise.errors import ModelError
 from headwise.grouping import batches
 from headwise.learn.compute import find_device
 from headwise.model.bundle import WEIGHTS, Bundle
-from headwise.network.encoder import WindowIds, join
+from headwise.network.encoder import WindowIds, put_windows
 from headwise.network.inputs import to_device
 from headwise.network.label import arc_features
 from headwise.network.network import Network
@@ -41,18 +41,18 @@ class TorchScorer:
         network: Network,
         vocab: Vocab,
         device: torch.device,
-        tells_tag_scores: bool = False,
+        with_tag_scores: bool = False,
     ) -> None:
         """Take a network that is on `device` already; an ensemble asks for the scores of tags."""
         self.vocab = vocab
         self._network = network
-        self._tells_tag_scores = tells_tag_scores
+        self._with_tag_scores = with_tag_scores
         self._device = device
 
     def in_treebank(self, name: str) -> "TorchScorer":
         """Share the network, and read sentences as that treebank's if the model knows it."""
         vocab = self.vocab.as_in(name) if name in self.vocab.treebanks else self.vocab
-        return TorchScorer(self._network, vocab, self._device, self._tells_tag_scores)
+        return TorchScorer(self._network, vocab, self._device, self._with_tag_scores)
 
     def select(self, sentences: Sequence[Sentence]) -> list[Selection]:
         """Give each word of each sentence its distribution over heads."""
@@ -96,14 +96,14 @@ class TorchScorer:
         log_probs, states, inputs = self._network(*batch)
         scored = self._network.tag(states)
         tags = [scores.argmax(dim=-1).cpu().numpy() for scores in scored]
-        told_scores = [s.cpu().numpy() for s in scored] if self._tells_tag_scores else []
+        tag_scores = [s.cpu().numpy() for s in scored] if self._with_tag_scores else []
         rows = log_probs.float().cpu().numpy()
         for k, i in enumerate(numbers):
             n = len(sentences[i])
             features = (states[k, :n].float(), inputs[k, :n].float())
-            told = tuple(column[k, :n].astype(np.int32) for column in tags)
-            scores = tuple(column[k, :n] for column in told_scores)
-            selections[i] = Selection(rows[k, :n, :n], features, told, scores)
+            chosen = tuple(column[k, :n].astype(np.int32) for column in tags)
+            scores = tuple(column[k, :n] for column in tag_scores)
+            selections[i] = Selection(rows[k, :n, :n], features, chosen, scores)
 
 
 def put_batch(sentences: Sequence[Encoded], device: torch.device) -> TorchBatch:
@@ -111,7 +111,7 @@ def put_batch(sentences: Sequence[Encoded], device: torch.device) -> TorchBatch:
     lengths = [len(sentence) for sentence in sentences]
     ids = stack_ids([sentence.ids for sentence in sentences]).map(partial(to_device, device=device))
     windows = [sentence.windows for sentence in sentences if sentence.windows is not None]
-    joined = join(windows, max(lengths), device) if windows else None
+    joined = put_windows(windows, max(lengths), device) if windows else None
     return ids, torch.tensor(lengths, device=device), joined
 
 
@@ -137,4 +137,4 @@ def load_network(bundle: Bundle, device: torch.device) -> Network:
 def load_torch_scorer(bundle: Bundle, device: str) -> TorchScorer:
     """Load the network of a model folder onto a device of PyTorch's."""
     chosen = find_device(device)
-    return TorchScorer(load_network(bundle, chosen), bundle.vocab, chosen, tells_tag_scores=True)
+    return TorchScorer(load_network(bundle, chosen), bundle.vocab, chosen, with_tag_scores=True)

@@ -24,7 +24,7 @@ from headwise.settings.decoding import DecodeConfig
 from headwise.settings.model import ModelConfig
 from headwise.version import VERSION
 from headwise.vocabulary.subwords import MAX_TOKENIZER_BYTES, SETTINGS, TOKENIZER, read_subwords
-from headwise.vocabulary.vocab import NOTHING, Vocab, vocab_from_json
+from headwise.vocabulary.vocab import EMPTY_INDEX, Vocab, vocab_from_json
 
 FORMAT_VERSION = 2
 LAST_WITH_FORMAT_1 = "0.1.0"
@@ -39,7 +39,7 @@ FILE_NAME = re.compile(r"[a-z0-9]+(\.[a-z0-9]+)*\.(json|onnx|safetensors)")
 MAX_MANIFEST_BYTES = 2**20
 MAX_FILE_BYTES = 2**32
 DAMAGED = "the folder is damaged or was changed by hand; fetch or export it again"
-NO_VOCAB = Vocab(NOTHING, NOTHING, NOTHING, "none")
+NO_VOCAB = Vocab(EMPTY_INDEX, EMPTY_INDEX, EMPTY_INDEX, "none")
 MODELS_FOLDER = Path(__file__).parent.parent / "models"
 
 

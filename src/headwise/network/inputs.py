@@ -1,10 +1,10 @@
 """x_i, the input of a word, Eq. 3: its parts side by side.
 
-The paper has two parts, a word vector and a tag vector. Four more may join them: the marks of the
-word (`vocabulary.marks`), its spelling (`vocabulary.ngrams`), a pre-trained vector that stays as it
-is, also for words that training never saw, and what a pre-trained transformer makes of the word
-where it stands (`network.encoder`). In training whole parts of a word can be dropped, each by
-itself, so that the network learns to do without any one of them.
+The paper has two parts, a word vector and a tag vector. Four more are optional: the marks of the
+word (`vocabulary.marks`), its spelling (`vocabulary.ngrams`), a pre-trained vector that does not
+change, also for words that training never saw, and the state of a pre-trained transformer
+(`network.encoder`). In training, whole parts of a word can be dropped, each independently, so that
+the network learns to do without any one of them.
 """
 
 import torch
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from headwise.arrays import IntArray
 from headwise.settings.model import ModelConfig
 from headwise.vocabulary.encode import WordIds
-from headwise.vocabulary.ngrams import PAD_PIECE
+from headwise.vocabulary.ngrams import PAD_NGRAM
 from headwise.vocabulary.vocab import N_SPECIALS, PAD, UNK, Vocab
 
 
@@ -33,26 +33,26 @@ class Marks(nn.Module):
 
 
 class Spelling(nn.Module):
-    """The mean of the vectors of a word's pieces."""
+    """The mean of the vectors of a word's n-grams."""
 
-    def __init__(self, n_pieces: int, size: int) -> None:
+    def __init__(self, n_ids: int, size: int) -> None:
         """Make a table with one row for each bucket."""
         super().__init__()
-        self.table = nn.Embedding(n_pieces, size)
+        self.table = nn.Embedding(n_ids, size)
 
-    def forward(self, pieces: Tensor) -> Tensor:
-        """Look up pieces [B, N+1, k]: float [B, N+1, size]."""
-        is_piece = (pieces != PAD_PIECE).to(torch.float32)[..., None]  # [B, N+1, k, 1]
-        total = (self.table(pieces) * is_piece).sum(dim=-2)  # [B, N+1, size]
-        mean: Tensor = total / is_piece.sum(dim=-2).clamp(min=1.0)
+    def forward(self, ngrams: Tensor) -> Tensor:
+        """Look up n-grams [B, N+1, k]: float [B, N+1, size]."""
+        is_ngram = (ngrams != PAD_NGRAM).to(torch.float32)[..., None]  # [B, N+1, k, 1]
+        total = (self.table(ngrams) * is_ngram).sum(dim=-2)  # [B, N+1, size]
+        mean: Tensor = total / is_ngram.sum(dim=-2).clamp(min=1.0)
         return mean
 
 
 class Inputs(nn.Module):
-    """x_i = [W_e e(w_i); W_t e(t_i)], Eq. 3, and whatever else the config names."""
+    """x_i = [W_e e(w_i); W_t e(t_i)], Eq. 3, and further parts that the config names."""
 
     def __init__(self, config: ModelConfig, vocab: Vocab) -> None:
-        """Make the tables, one row for each id; the pre-trained one is filled in later."""
+        """Make the tables, one row for each id; `set_vectors` fills the pre-trained one."""
         super().__init__()
         self.word = nn.Embedding(len(vocab.words), config.word_size)
         sizes = [config.word_size]
@@ -64,7 +64,7 @@ class Inputs(nn.Module):
             self.mark = Marks(len(vocab.marks), config.mark_size)
             sizes.append(config.mark_size)
         if config.pieces:
-            self.spelling = Spelling(len(vocab.pieces), config.piece_size)
+            self.spelling = Spelling(len(vocab.ngrams), config.piece_size)
             sizes.append(config.piece_size)
         if config.vector_words:
             self.vector = nn.Embedding(len(vocab.vectors), config.vector_size)
@@ -77,7 +77,7 @@ class Inputs(nn.Module):
         self.word_dropout = 0.0
 
     def forward(self, ids: WordIds[Tensor], in_context: Tensor | None = None) -> Tensor:
-        """Look up ids: float [B, N+1, s+q+...]; `in_context` [B, N+1, .] is of a transformer."""
+        """Look up ids: float [B, N+1, s+q+...]; `in_context` is a transformer's [B, N+1, .]."""
         words = ids.words
         if self.training and self.word_dropout:
             dropped = torch.rand(words.shape, device=words.device) < self.word_dropout
@@ -104,7 +104,7 @@ def to_device(array: IntArray, device: torch.device) -> Tensor:
 
 
 def drop_parts(parts: list[Tensor], share: float) -> list[Tensor]:
-    """Drop whole parts [B, N+1, .] of a word, each by itself; scale up what is left of the word."""
+    """Drop whole parts [B, N+1, .] of a word independently; scale up the rest of the word."""
     shape = (*parts[0].shape[:2], len(parts))
     kept = (torch.rand(shape, device=parts[0].device) >= share).float()  # [B, N+1, parts]
     scale = kept * len(parts) / kept.sum(dim=-1, keepdim=True).clamp(min=1.0)

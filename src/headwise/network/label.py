@@ -1,4 +1,4 @@
-"""Names for arcs, the end of Sec. 3.2: a two-layer rectifier network on [a_i; a_j; x_i; x_j]."""
+"""Labels of arcs, the end of Sec. 3.2: a two-layer rectifier network on [a_i; a_j; x_i; x_j]."""
 
 import torch
 from torch import Tensor, nn
@@ -37,7 +37,7 @@ def arc_features(states: Tensor, inputs: Tensor, dependents: Tensor, heads: Tens
     `states` [K, 2d] and `inputs` [K, s+q] are of all slots; `dependents` and `heads` [M] are
     slots among them.
     """
-    parts = [part.index_select(0, of) for part in (states, inputs) for of in (dependents, heads)]
+    parts = [part.index_select(0, at) for part in (states, inputs) for at in (dependents, heads)]
     return torch.cat(parts, dim=-1)
 
 

@@ -1,4 +1,4 @@
-"""The whole network: inputs (Eq. 3), representation (Eq. 1-4), selection (Eq. 5-6), names."""
+"""The whole network: inputs (Eq. 3), representation (Eq. 1-4), selection (Eq. 5-6), labels."""
 
 import torch
 from torch import Tensor, nn
@@ -8,7 +8,7 @@ from headwise.network.inputs import Inputs
 from headwise.network.label import Labeller
 from headwise.network.pei import PeiSelector, Window
 from headwise.network.represent import BiLstm
-from headwise.network.select import AdditiveSelector, head_log_probs
+from headwise.network.select import AdditiveSelector, head_distribution
 from headwise.network.tag import Tagger
 from headwise.settings.model import ModelConfig
 from headwise.settings.training import LabelConfig, TrainConfig
@@ -48,7 +48,7 @@ class Network(nn.Module):
         heads, dependents = self.select.project(states)
         rows = torch.arange(ids.words.shape[1], device=ids.words.device)
         scores = self.select.score(dependents, heads, rows)
-        return head_log_probs(scores, lengths), states, inputs
+        return head_distribution(scores, lengths), states, inputs
 
     def represent_words(
         self, ids: WordIds[Tensor], lengths: Tensor | None, windows: WindowIds | None = None
@@ -59,7 +59,7 @@ class Network(nn.Module):
         return self.represent(inputs, lengths), inputs
 
     def set_dropout(self, train: TrainConfig, label: LabelConfig) -> None:
-        """Set the shares that are dropped in training; none is at parse time."""
+        """Set the shares that are dropped in training; parsing drops nothing."""
         self.inputs.dropout = train.input_dropout
         self.inputs.word_dropout = train.word_dropout
         self.represent.dropout = train.dropout
@@ -109,7 +109,7 @@ def build_network(
 def initialise(network: Network, scale: float, seed: int) -> None:
     """Draw every parameter uniformly from [-scale, scale], the same on every device.
 
-    Those of an encoder stay: they are learned already.
+    Those of an encoder stay: they are pre-trained.
     """
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -121,7 +121,7 @@ def initialise(network: Network, scale: float, seed: int) -> None:
 
 
 def set_vectors(network: Network, table: Tensor) -> None:
-    """Put pre-trained vectors [ids, size] into the input of their own, where they never change."""
+    """Put pre-trained vectors [ids, size] into the input of their own; they never change."""
     assert network.inputs.vector is not None
     with torch.no_grad():
         network.inputs.vector.weight.copy_(table)
@@ -130,8 +130,7 @@ def set_vectors(network: Network, table: Tensor) -> None:
 def freeze_vectors(network: Network, table: Tensor, found: Tensor) -> None:
     """Put pre-trained vectors into W_e; rows that were found never change, the others learn.
 
-    The paper says that vectors initialise W_e; the authors' code keeps them as they are, and so do
-    we.
+    In the paper the vectors initialise W_e; we follow the authors' code, which keeps them fixed.
     """
     weight = network.inputs.word.weight
     found = found.to(weight.device)

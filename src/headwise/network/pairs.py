@@ -3,12 +3,12 @@
     s_ij = v . t_ij,  t_ij = tanh(d_i + h_j),  for a dependent i and a head j
 
 Left to autograd, t is kept for the gradient: [B, N, N, k], gigabytes for long sentences. Here only
-d, h and v are kept, and t is made again on the way back, where g_ij is the gradient of s_ij:
+d, h and v are kept, and t is computed again on the way back, where g_ij is the gradient of s_ij:
 
     of d_i: sum_j g_ij v (1 - t_ij^2)    of h_j: sum_i g_ij v (1 - t_ij^2)    of v: sum_ij g_ij t_ij
 
-So memory grows with N^2. On a GPU kernels of ours (`network.kernels.launch`) add up without storing
-t; elsewhere blocks of rows pass through the cache.
+So memory grows with N^2. On a GPU our kernels (`network.kernels.launch`) add up without storing t;
+elsewhere t is computed in blocks of rows that fit into the cache.
 """
 
 from collections.abc import Iterator
@@ -19,8 +19,8 @@ from torch import Tensor
 
 from headwise.network.kernels.launch import kernels_on, pairs_back_by_kernels, pairs_by_kernels
 
-BLOCK_BYTES = 2**23
-"""Of the largest array of pairs without kernels."""
+_BLOCK_BYTES = 2**23
+"""Size of the largest array of pairs without kernels."""
 
 
 def pair_scores(dependents: Tensor, heads: Tensor, v: Tensor) -> Tensor:
@@ -36,7 +36,7 @@ class _Pairs(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, dependents: Tensor, heads: Tensor, v: Tensor) -> Tensor:
-        """Keep the factors alone."""
+        """Keep only the factors."""
         factors = (dependents.contiguous(), heads.contiguous(), v.contiguous())
         ctx.save_for_backward(*factors)
         kernels = kernels_on(v.device)
@@ -47,7 +47,7 @@ class _Pairs(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, ...]:
-        """Make t again, and add up."""
+        """Compute t again, and add up."""
         dependents, heads, v = ctx.saved_tensors
         given = (dependents, heads, v, gradients[0].contiguous())
         kernels = kernels_on(v.device)
@@ -55,7 +55,7 @@ class _Pairs(torch.autograd.Function):
 
 
 def _blocks(dependents: Tensor, heads: Tensor) -> Iterator[slice]:
-    n_rows = max(1, BLOCK_BYTES // (heads.element_size() * max(1, heads.numel())))
+    n_rows = max(1, _BLOCK_BYTES // (heads.element_size() * max(1, heads.numel())))
     for start in range(0, dependents.shape[1], n_rows):
         yield slice(start, start + n_rows)
 

@@ -12,22 +12,22 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-N_AROUND = 2
-"""Words on each side that a window shows."""
+_N_AROUND = 2
+"""Words on each side of a window."""
 MAX_DISTANCE = 50
 """Larger distances share a row."""
-PAIR_BYTES = 2**30
-"""Size of the largest array of word pairs when no gradient is kept."""
+MAX_PAIR_BYTES = 2**30
+"""Size of the largest array of word pairs if no gradient is needed."""
 
 
 class Window(nn.Module):
     """a_i: the input vectors of w_i and of two words on each side."""
 
     def __init__(self, input_size: int) -> None:
-        """Make vectors for what stands before and after a sentence (<BOS>, <EOS>)."""
+        """Make vectors for the slots before and after a sentence (<BOS>, <EOS>)."""
         super().__init__()
         self.outside = nn.Parameter(torch.zeros(2, input_size))
-        self.size = input_size * (2 * N_AROUND + 1)
+        self.size = input_size * (2 * _N_AROUND + 1)
         self.dropout = 0.0
 
     def forward(self, inputs: Tensor, lengths: Tensor | None) -> Tensor:
@@ -38,10 +38,10 @@ class Window(nn.Module):
             slots = torch.arange(n_slots, device=inputs.device)
             is_word = slots < lengths[:, None]  # [B, N+1]
             inputs = torch.where(is_word[:, :, None], inputs, after)
-        left = before.expand(n_sentences, N_AROUND, -1)
-        right = after.expand(n_sentences, N_AROUND, -1)
+        left = before.expand(n_sentences, _N_AROUND, -1)
+        right = after.expand(n_sentences, _N_AROUND, -1)
         padded = torch.cat([left, inputs, right], dim=1)  # [B, 2 + N+1 + 2, k]
-        shifted = [padded[:, i : i + n_slots] for i in range(2 * N_AROUND + 1)]
+        shifted = [padded[:, i : i + n_slots] for i in range(2 * _N_AROUND + 1)]
         window = torch.cat(shifted, dim=-1)  # [B, N+1, 5k]
         return functional.dropout(window, self.dropout, self.training)
 
@@ -49,9 +49,10 @@ class Window(nn.Module):
 class PeiSelector(nn.Module):
     """g = v_dir . act(A[h] + B[m] + D[distance, dir]), with act(x) = tanh(x^3 + x)."""
 
-    def __init__(self, size: int, hidden_size: int) -> None:
+    def __init__(self, size: int, hidden_size: int, max_pair_bytes: int = MAX_PAIR_BYTES) -> None:
         """Make A, B, D and v for heads on the left and on the right; `size` is that of a_i."""
         super().__init__()
+        self.max_pair_bytes = max_pair_bytes
         self.head = nn.Linear(size, 2 * hidden_size)
         self.dependent = nn.Linear(size, 2 * hidden_size, bias=False)
         self.distance = nn.Parameter(torch.zeros(2, MAX_DISTANCE + 1, hidden_size))
@@ -73,15 +74,15 @@ class PeiSelector(nn.Module):
         return torch.where(offset < 0, left, right)
 
     def score(self, dependents: Tensor, heads: Tensor, rows: Tensor) -> Tensor:
-        """Do as `forward` does; where no gradient is kept, in blocks of rows."""
+        """Score as `forward` does, in blocks of rows if no gradient is needed."""
         if torch.is_grad_enabled():
             return self(dependents, heads, rows)  # type: ignore[no-any-return]
-        n_rows = max(1, PAIR_BYTES // (4 * heads.numel()))
+        n_rows = max(1, self.max_pair_bytes // (4 * heads.numel()))
         blocks = [slice(start, start + n_rows) for start in range(0, len(rows), n_rows)]
         return torch.cat([self(dependents[:, b], heads, rows[b]) for b in blocks], dim=1)
 
     def divide_scores(self, temperature: float) -> None:
-        """Make all scores smaller by a factor, for good."""
+        """Divide all scores by a temperature, by changing weights."""
         with torch.no_grad():
             self.v.div_(temperature)
 

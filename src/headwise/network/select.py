@@ -35,17 +35,17 @@ class AdditiveSelector(nn.Module):
         return scores
 
     def score(self, dependents: Tensor, heads: Tensor, rows: Tensor) -> Tensor:
-        """Do as `forward` does, which is the form to export, without an array of pairs."""
+        """Score as `forward` does, without an array of pairs; `forward` is the form to export."""
         return pair_scores(dependents, heads, self.v_a.weight[0])
 
     def divide_scores(self, temperature: float) -> None:
-        """Make all scores smaller by a factor, for good."""
+        """Divide all scores by a temperature, by changing weights."""
         with torch.no_grad():
             self.v_a.weight.div_(temperature)
 
 
-def head_log_probs(scores: Tensor, lengths: Tensor | None) -> Tensor:
-    """Give log P_head(w_j | w_i, S), Eq. 5, from scores [B, n, N+1]; padding heads nothing."""
+def head_distribution(scores: Tensor, lengths: Tensor | None) -> Tensor:
+    """Give log P_head(w_j | w_i, S), Eq. 5, from scores [B, n, N+1]; padding is never a head."""
     if lengths is not None:
         slots = torch.arange(scores.shape[-1], device=scores.device)
         padding = slots >= lengths[:, None]  # [B, N+1]

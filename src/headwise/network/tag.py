@@ -1,4 +1,4 @@
-"""Tags out of the representation a_i, in the same pass as heads."""
+"""Tags from the representation a_i, in the same pass as heads."""
 
 from collections.abc import Mapping
 

@@ -18,7 +18,7 @@ from headwise.arrays import FloatArray, IntArray
 from headwise.runtime.scorer import Scorer, Selection
 from headwise.settings.choices import Mark, PredictedTag
 from headwise.treebank.sentence import Sentence
-from headwise.vocabulary.vocab import N_SPECIALS, NOTHING, Index, Vocab
+from headwise.vocabulary.vocab import EMPTY_INDEX, N_SPECIALS, Index, Vocab
 
 TINY = 1e-30
 """What stands for no probability under a logarithm; float32 still has it."""
@@ -106,8 +106,8 @@ def join_vocabs(vocabs: Sequence[Vocab]) -> Vocab:
     columns = dict.fromkeys(column for vocab in vocabs for column in vocab.predicted)
     reads = dict.fromkeys(part for vocab in vocabs for r in vocab.reads for part in r.split("+"))
     return Vocab(
-        NOTHING,
-        NOTHING,
+        EMPTY_INDEX,
+        EMPTY_INDEX,
         _join_indexes(vocab.labels for vocab in vocabs),
         "none",
         predicted={

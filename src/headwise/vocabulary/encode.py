@@ -1,6 +1,6 @@
-"""Sentences to arrays, Sec. 3.1: here, and in `Sentence.with_parse`, words get and lose slot 0.
+"""Sentences to arrays, Sec. 3.1: words get their slots here, and lose them in `with_parse`.
 
-Letters: N words, so N+1 slots with ROOT at 0; B sentences in a batch. Input and gold are apart,
+Letters: N words, so N+1 slots with ROOT at 0; B sentences in a batch. Input and gold are separate,
 since parsing has no gold. A batch is padded with PAD, never with a word.
 """
 
@@ -15,7 +15,7 @@ from headwise.errors import DataError
 from headwise.settings.choices import TagColumn
 from headwise.treebank.sentence import Sentence
 from headwise.vocabulary.marks import TREEBANK, marks_of
-from headwise.vocabulary.ngrams import NO_PIECES, PAD_PIECE, ROOT_PIECE
+from headwise.vocabulary.ngrams import NO_NGRAMS, PAD_NGRAM, ROOT_NGRAM
 from headwise.vocabulary.subwords import Windows
 from headwise.vocabulary.vocab import PAD, ROOT, UNK, Vocab, tag_of
 
@@ -85,38 +85,35 @@ def encode(sentence: Sentence, vocab: Vocab) -> Encoded:
     if vocab.tag_column != "none":
         tags[1:] = map(vocab.tags.id_of, tag_of(sentence, vocab.tag_column))
     vectors = [ROOT, *map(vocab.vector_id, forms)] if vocab.vectors.strings else [ROOT] * len(words)
-    pieces = [_ROOT_PIECES if vocab.pieces.n_buckets else NO_PIECES]
-    pieces += vocab.pieces.ids_of_all(forms)
+    ngrams = [_ROOT_NGRAMS if vocab.ngrams.n_buckets else NO_NGRAMS]
+    ngrams += vocab.ngrams.ids_of_all(forms)
     ids = WordIds(
         np.array(words, np.int32),
         np.array(tags, np.int32),
-        pad(pieces, PAD_PIECE),
+        pad(ngrams, PAD_NGRAM),
         np.array(vectors, np.int32),
         _encode_marks(sentence, vocab),
     )
-    return Encoded(
-        ids,
-        vocab.subwords.windows_of(forms) if vocab.subwords else None,
-    )
+    return Encoded(ids, vocab.subwords.windows_of(forms) if vocab.subwords else None)
 
 
-_ROOT_PIECES = np.array([ROOT_PIECE], np.int32)
+_ROOT_NGRAMS = np.array([ROOT_NGRAM], np.int32)
 
 
 def _encode_marks(sentence: Sentence, vocab: Vocab) -> IntArray:
     """Look up marks: int32 [N+1, k]; a mark that training never saw is left out."""
     if not vocab.marks.strings:
         return np.zeros((len(sentence) + 1, 0), np.int32)
-    own = [vocab.marks.id_of(f"{TREEBANK}{vocab.treebank}")] if vocab.treebank else []
+    treebank = [vocab.marks.id_of(f"{TREEBANK}{vocab.treebank}")] if vocab.treebank else []
     rows = [np.array([ROOT], np.int32)]
     for word in sentence.words:
         ids = map(vocab.marks.id_of, marks_of(word, vocab.mark_columns))
-        rows.append(np.array([*own, *(number for number in ids if number != UNK)], np.int32))
+        rows.append(np.array([*treebank, *(i for i in ids if i != UNK)], np.int32))
     return pad(rows)
 
 
 def heads_array(sentence: Sentence) -> IntArray:
-    """Put the HEAD column into an array: int32 [N+1], slot 0 is ROOT's own and 0."""
+    """Put the HEAD column into an array: int32 [N+1], 0 in slot 0."""
     return np.array([0, *sentence.gold_heads()], np.int32)
 
 
@@ -131,15 +128,15 @@ def encode_gold(sentence: Sentence, vocab: Vocab) -> Gold:
 
 
 def require_tags(sentence: Sentence, vocab: Vocab) -> None:
-    """Refuse a sentence without any tag in the column that the model was trained with."""
+    """Refuse a sentence without any tag in a column that the model reads."""
     for column in vocab.reads:
         if column == "feats":
-            continue  # a sentence of words without any feature is nothing strange
+            continue  # none of the words may have a feature
         tags = tag_of(sentence, cast(TagColumn, column))
         if not tags or any(tag not in ("_", "_ _") for tag in tags):
             continue
         raise DataError(
-            f"this model reads the column {column.upper()}, and it is blank here",
+            f"this model reads the column {column.upper()}, which is blank here",
             sentence.source,
             sentence.line_of(1),
             "tag the text first, or choose a model that needs no tags (headwise info MODEL)",
@@ -163,7 +160,7 @@ def stack_ids(sentences: Sequence[WordIds[IntArray]]) -> WordIds[IntArray]:
 
 def last_ids(vocab: Vocab) -> Encoded:
     """Encode a sentence of one word that has the last of all ids."""
-    last_ngram = [[ROOT_PIECE], [len(vocab.pieces) - 1]] if vocab.pieces.n_buckets else [[], []]
+    last_ngram = [[ROOT_NGRAM], [len(vocab.ngrams) - 1]] if vocab.ngrams.n_buckets else [[], []]
     last_mark = [[ROOT], [len(vocab.marks) - 1]] if vocab.marks.strings else [[], []]
     words, tags, vectors = (
         np.array([ROOT, len(index) - 1], np.int32)

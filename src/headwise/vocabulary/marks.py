@@ -1,8 +1,8 @@
-"""Marks: what else is known of a word, each a string with a vector of its own.
+"""Marks: further properties of a word, each a string with a vector of its own.
 
-A tag is one mark, and so is each feature of FEATS, so that a combination of features that training
-never saw is still a sum of known ones. The treebank that a sentence stems from is a mark of all its
-words; where no one says which, it is the main treebank of the model.
+A tag is one mark, and so is each feature in FEATS, so that a combination of features that training
+never saw is still a sum of known ones. The treebank that a sentence comes from is a mark of all its
+words; by default that is the main treebank of the model.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ TREEBANK = "treebank="
 
 
 def marks_of(word: Word, columns: Sequence[Mark]) -> list[str]:
-    """List the marks of a word that stand in its line: `upos=NOUN`, `feats=Case=Nom`."""
+    """List the marks of a word that its own columns give: `upos=NOUN`, `feats=Case=Nom`."""
     marks = []
     for column in columns:
         if column == "feats" and word.feats != BLANK:
@@ -30,7 +30,7 @@ def marks_of(word: Word, columns: Sequence[Mark]) -> list[str]:
 def collect_marks(
     treebanks: Mapping[str, Sequence[Sentence]], columns: Sequence[Mark]
 ) -> list[str]:
-    """List the marks of treebanks: the names of these, then the rest by frequency."""
+    """List the marks of treebanks: their names, then the others by frequency."""
     names = [f"{TREEBANK}{name}" for name in treebanks] if "treebank" in columns else []
     counts = Counter(
         mark

@@ -1,13 +1,13 @@
 """A sentence as subwords of a pre-trained transformer, in windows that it can read.
 
-The transformer's own tokenizer cuts each word by itself. A transformer reads so many subwords at a
-time and no more; a sentence that has more is laid into several windows of one size, of which each
-overlaps the one before by half or more, and every word is read in the window where it has most
-context on its poorer side. So nothing is truncated, and no window of a sentence has padding.
+The transformer's own tokenizer cuts each word by itself. A transformer reads a limited number of
+subwords at a time; a longer sentence is laid into several windows of one size, each of which
+overlaps the one before by half or more. Every word is read in the window where the shorter side of
+its context is longest. So nothing is truncated, and no window of a sentence has padding.
 
-Of a word of more than `MAX_CHARACTERS` only both ends are cut, and of more than `MAX_SUBWORDS`
-subwords both ends are kept: that bounds the work, and a word is always whole in some window.
-The package `tokenizers` is needed to cut words, and for nothing else.
+Only both ends of a word of more than `MAX_CHARACTERS` are cut, and only both ends of more than
+`MAX_SUBWORDS` subwords are kept: that bounds the work, and a word is always whole in some window.
+Only cutting words needs the package `tokenizers`.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,35 +19,35 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from headwise.arrays import IntArray
 from headwise.errors import ConfigError, ModelError, install
-from headwise.vocabulary.ngrams import Memory
+from headwise.vocabulary.ngrams import MAX_CACHED, WordCache
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-IntArray = NDArray[np.int32]
 TOKENIZER = "tokenizer.json"
 SETTINGS = "encoder.json"
 MAX_TOKENIZER_BYTES = 64 * 2**20
 MAX_WINDOW = 512
-"""More context than that is of no use to a parser, and attention costs its square."""
+"""More context does not help a parser, and the cost of attention grows with its square."""
 MAX_CHARACTERS = 100
 MAX_SUBWORDS = 16
-N_AROUND = 4
-"""Windows that one place can be in, at the most: two or three, and the last one."""
+_MAX_WINDOWS_OF_WORD = 4
+"""Windows that one subword can be in, at the most: two or three, and the last one."""
 
 Id = Annotated[int, Meta(ge=0, lt=10_000_000)]
 
 
 class EncoderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """`encoder.json`: what must be known of a transformer to feed it."""
+    """`encoder.json`: what it takes to prepare the input of a transformer."""
 
     before: Annotated[list[Id], Meta(min_length=1, max_length=8)]
     """Ids in front of a window; the state of the first, [CLS], is ROOT's."""
     after: Annotated[list[Id], Meta(max_length=8)]
     """Ids at the end of a window."""
     unknown: Id
-    """Stands for a word of which the tokenizer leaves nothing."""
+    """The id of a word that the tokenizer cuts into nothing."""
     n_ids: Annotated[int, Meta(ge=1, le=10_000_000)]
     """Rows of its table of subwords."""
     window: Annotated[int, Meta(ge=4, le=MAX_WINDOW)]
@@ -55,7 +55,7 @@ class EncoderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
     size: Annotated[int, Meta(ge=1, le=16_384)]
     """Length of its states."""
     network: dict[str, Any]
-    """Its own `config.json`; only PyTorch reads that."""
+    """Its own `config.json`; only PyTorch reads it."""
 
     def __post_init__(self) -> None:
         """Refuse ids without a row, and a window without room for two subwords."""
@@ -74,8 +74,8 @@ class EncoderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
 class Windows:
     """A sentence as a transformer reads it: int32 ids [W, L], and int32 reads [N+1].
 
-    `reads` are places in the flattened ids: there stands the first subword of a word, and for ROOT
-    what stands before the first window.
+    `reads` are positions in the flattened ids: of the first subword of each word, and for ROOT of
+    the first id of the first window.
     """
 
     ids: IntArray
@@ -84,9 +84,9 @@ class Windows:
 
 @dataclass(frozen=True, slots=True)
 class WindowBatch:
-    """Windows of several sentences: ids and mask [V, L], True for what is no padding.
+    """Windows of several sentences: ids and mask [V, L], False for padding.
 
-    `reads` [B, N+1] are places in the flattened ids; those of padding are 0.
+    `reads` [B, N+1] are positions in the flattened ids; those of padding are 0.
     """
 
     ids: IntArray
@@ -95,32 +95,38 @@ class WindowBatch:
 
 
 class Subwords:
-    """Cuts words by a tokenizer, which is opened on first use; what was cut once is remembered."""
+    """Cuts words with a tokenizer, which is opened on first use, and remembers them."""
 
-    def __init__(self, settings: EncoderSettings, tokenizer: bytes, where: str) -> None:
-        """Take `tokenizer.json` as it is in the folder `where`."""
+    def __init__(
+        self,
+        settings: EncoderSettings,
+        tokenizer: bytes,
+        where: str,
+        max_cached: int = MAX_CACHED,
+    ) -> None:
+        """Take the bytes of `tokenizer.json` of the folder `where`."""
         self.settings = settings
         self.tokenizer = tokenizer
         self._where = where
         self._opened: Tokenizer | None = None
-        self._memory = Memory(self._cut)
+        self._cache = WordCache(self._cut, max_cached)
         room = settings.room
         self._longest = min(MAX_SUBWORDS, room - room // 2)
 
     def open(self) -> None:
-        """Open the tokenizer; without the package, or if it is damaged, say so now."""
+        """Open the tokenizer now, so that a missing package or a damaged file shows early."""
         if self._opened is None:
             self._opened = open_tokenizer(self.tokenizer, self._where)
             ids = self._opened.get_vocab(with_added_tokens=True).values()
             if max(ids, default=0) >= self.settings.n_ids:
                 raise ModelError(
                     f"{self._where}/{TOKENIZER}: it has more subwords than the transformer",
-                    "the two are not of one model",
+                    "the two are not of the same model",
                 )
 
     def ids_of(self, form: str) -> IntArray:
         """Give the subwords of a word: int32 [k], k at least 1."""
-        return self._memory.ids_of(_both_ends(form, MAX_CHARACTERS))
+        return self._cache.ids_of(_both_ends(form, MAX_CHARACTERS))
 
     def _cut(self, form: str) -> list[int]:
         self.open()
@@ -158,14 +164,14 @@ def _both_ends(values: Any, longest: int) -> Any:
 def lay_windows(
     lengths: NDArray[np.int64], room: int
 ) -> tuple[NDArray[np.int64], int, NDArray[np.int64]]:
-    """Lay words of so many subwords each, [N], into windows with room for `room` of them.
+    """Lay words of `lengths` [N] subwords into windows with room for `room` subwords.
 
-    Gives where the windows start [W], the width of all of them, and for each word the window [N]
-    in which it is whole and has most subwords on its poorer side; the first of equals. No word may
-    have more subwords than two windows share, `room - room // 2`.
+    Returns where the windows start [W], the width of all of them, and for each word the window [N]
+    in which it is whole and the shorter side of its context is longest; the first of equals. No
+    word may have more subwords than two windows share, `room - room // 2`.
 
     For example, five words of one subword, and room for four: windows 0-3 and 1-4. The third word
-    has one neighbour on its poorer side in both, and is read in the first; the fourth has none on
+    has one neighbour on its shorter side in both, and is read in the first; the fourth has none on
     its right in the first window, and is read in the second.
     """
     ends = np.cumsum(lengths)
@@ -174,7 +180,7 @@ def lay_windows(
     width = min(n_subwords, room)
     starts = np.append(np.arange(0, n_subwords - width, max(1, room // 2)), n_subwords - width)
     last = np.searchsorted(starts, begins, side="right") - 1  # [N]
-    tried = np.maximum(last - np.arange(N_AROUND)[::-1, None], 0)  # [4, N]
+    tried = np.maximum(last - np.arange(_MAX_WINDOWS_OF_WORD)[::-1, None], 0)  # [4, N]
     context = np.minimum(begins - starts[tried], starts[tried] + width - ends)
     chosen = np.take_along_axis(tried, context.argmax(axis=0)[None], axis=0)[0]
     return starts, width, chosen
@@ -189,23 +195,23 @@ def join_windows(sentences: Sequence[Windows], n_slots: int) -> WindowBatch:
     reads = np.zeros((len(sentences), n_slots), np.int32)
     first = 0
     for i, sentence in enumerate(sentences):
-        own = slice(first, first + len(sentence.ids))
+        rows = slice(first, first + len(sentence.ids))
         length = sentence.ids.shape[1]
-        ids[own, :length] = sentence.ids
-        mask[own, :length] = True
-        window, place = np.divmod(sentence.reads, length)
-        reads[i, : len(sentence.reads)] = (first + window) * width + place
-        first = own.stop
+        ids[rows, :length] = sentence.ids
+        mask[rows, :length] = True
+        window, position = np.divmod(sentence.reads, length)
+        reads[i, : len(sentence.reads)] = (first + window) * width + position
+        first = rows.stop
     return WindowBatch(ids, mask, reads)
 
 
 def open_tokenizer(data: bytes, where: str) -> "Tokenizer":
-    """Open `tokenizer.json` of the folder `where`; the names of its specials are plain text."""
+    """Open `tokenizer.json` of the folder `where`; text like "[SEP]" is not a special token."""
     try:
         from tokenizers import Tokenizer
     except ModuleNotFoundError as error:
         raise ConfigError(
-            f"{where}: reading with a transformer needs tokenizers, which is not installed",
+            f"{where}: a model with a transformer needs tokenizers, which is not installed",
             install("encoder"),
         ) from error
     if len(data) > MAX_TOKENIZER_BYTES:
@@ -221,13 +227,13 @@ def open_tokenizer(data: bytes, where: str) -> "Tokenizer":
 
 
 def subword_files(subwords: Subwords) -> dict[str, bytes]:
-    """Give the two files that a model folder, or a run, keeps of a tokenizer."""
+    """Give the two files of a tokenizer that a model folder, or a run, keeps."""
     settings = msgspec.json.format(msgspec.json.encode(subwords.settings), indent=1) + b"\n"
     return {TOKENIZER: subwords.tokenizer, SETTINGS: settings}
 
 
 def read_subwords(read: Callable[[str], bytes], where: str) -> Subwords:
-    """Read those files by name from the folder `where`, strictly."""
+    """Read those files from the folder `where`, strictly."""
     try:
         settings = msgspec.json.decode(read(SETTINGS), type=EncoderSettings)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

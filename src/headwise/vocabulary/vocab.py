@@ -1,8 +1,8 @@
-"""Strings and their ids: words, tags and labels of a training treebank (FACTS of the paper's code).
+"""Strings and their ids: words, tags and labels of a training treebank.
 
 Case and digits are kept. Words seen fewer than `min_count` times are UNK, and so is any string
-that training never saw: a word, a tag or a label. The special ids stand before the strings and
-have no spelling, so that a word which is spelled `<unk>` is a word like any other.
+that training never saw: a word, a tag or a label. The special ids come before the strings and have
+no spelling, so that a word that is spelled `<unk>` is a word like any other.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ from headwise.errors import ConfigError, ModelError
 from headwise.settings.choices import Mark, PredictedTag, TagColumn
 from headwise.treebank.sentence import Sentence
 from headwise.vocabulary.marks import TREEBANK
-from headwise.vocabulary.ngrams import Pieces
+from headwise.vocabulary.ngrams import Ngrams
 from headwise.vocabulary.subwords import Subwords
 
 PAD, UNK, ROOT = 0, 1, 2
@@ -26,75 +26,74 @@ N_SPECIALS = 3
 
 
 class Index:
-    """A list of strings with ids after the specials, and the way back."""
+    """A list of distinct strings, whose ids come after the specials."""
 
     def __init__(self, strings: Iterable[str]) -> None:
-        """Number the strings in the order given; a string may stand there only once."""
+        """Number the strings in the order given."""
         self.strings = tuple(strings)
         self._ids = {string: i for i, string in enumerate(self.strings, N_SPECIALS)}
         if len(self._ids) != len(self.strings):
-            raise ModelError("a string stands twice in the vocabulary")
+            raise ModelError("a string is twice in the vocabulary")
 
     def __len__(self) -> int:
         """Count the ids, specials included."""
         return len(self.strings) + N_SPECIALS
 
     def id_of(self, string: str) -> int:
-        """Give the id of a string, UNK if it is not here."""
+        """Give the id of a string; UNK if it has none."""
         return self._ids.get(string, UNK)
 
 
-NOTHING = Index(())
-NO_PIECES = Pieces(0)
+EMPTY_INDEX = Index(())
 
 
 @dataclass(frozen=True, slots=True)
 class Vocab:
     """The words, tags and labels that a model knows.
 
-    `tags` are read (from `tag_column`), `predicted` are told: for each column its tags. `vectors`
-    are words that have a pre-trained vector, `pieces` cut words into character n-grams, `subwords`
-    into what a pre-trained transformer reads; those have files of their own. `marks` are read from
-    `mark_columns`, and `treebank` is the one that sentences are taken to stem from.
+    `tags` are read from `tag_column`; `predicted` has the tags of each column that the model fills
+    in. `vectors` are words that have a pre-trained vector, `ngrams` cuts words into character
+    n-grams, and `subwords` into what a pre-trained transformer reads (it has its own files).
+    `marks` are read from `mark_columns`; sentences are read as if they came from `treebank`.
     """
 
     words: Index
     tags: Index
     labels: Index
     tag_column: TagColumn
-    pieces: Pieces = NO_PIECES
-    vectors: Index = NOTHING
+    ngrams: Ngrams = field(default_factory=lambda: Ngrams(0))
+    vectors: Index = EMPTY_INDEX
     predicted: Mapping[PredictedTag, Index] = field(default_factory=dict)
     mark_columns: tuple[Mark, ...] = ()
-    marks: Index = NOTHING
+    marks: Index = EMPTY_INDEX
     treebank: str = ""
     subwords: Subwords | None = None
 
     @property
     def reads(self) -> tuple[str, ...]:
         """Name the columns of annotation that are read, as `tag_column` and `marks` do."""
-        own = () if self.tag_column == "none" else (self.tag_column,)
-        return (*own, *(column for column in self.mark_columns if column != "treebank"))
+        tags = () if self.tag_column == "none" else (self.tag_column,)
+        return (*tags, *(column for column in self.mark_columns if column != "treebank"))
 
     @property
     def treebanks(self) -> tuple[str, ...]:
-        """Name the treebanks that the model tells apart, the main one first."""
+        """Name the treebanks that the model can tell apart, the main one first."""
         if "treebank" not in self.mark_columns:
             return ()
-        starts = [mark for mark in self.marks.strings if mark.startswith(TREEBANK)]
-        return tuple(mark.removeprefix(TREEBANK) for mark in starts)
+        marks = [mark for mark in self.marks.strings if mark.startswith(TREEBANK)]
+        return tuple(mark.removeprefix(TREEBANK) for mark in marks)
 
     def as_in(self, treebank: str) -> "Vocab":
         """Copy the vocabulary, to read sentences as if they stemmed from that treebank."""
         if treebank not in self.treebanks:
-            known = ", ".join(self.treebanks) or "none: it was not trained to tell any apart"
+            known = ", ".join(self.treebanks) or "none: it was not trained to tell treebanks apart"
             raise ConfigError(f"no treebank {treebank} in this model", f"it knows {known}")
         return replace(self, treebank=treebank)
 
     def vector_id(self, form: str) -> int:
-        """Give the id of a word's vector: that of its spelling, or else in lower case."""
-        number = self.vectors.id_of(form)
-        return number if number != UNK else self.vectors.id_of(form.lower())
+        """Give the id of a word's vector: as it is spelled, or else in lower case."""
+        exact = self.vectors.id_of(form)
+        return exact if exact != UNK else self.vectors.id_of(form.lower())
 
 
 class _Lists(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -115,7 +114,7 @@ def build_vocab(
     sentences: Sequence[Sentence],
     tag_column: TagColumn,
     min_count: int,
-    pieces: int = 0,
+    n_buckets: int = 0,
     predicted: Sequence[PredictedTag] = (),
 ) -> Vocab:
     """Collect the strings of a treebank, the most frequent first and ties in alphabetical order."""
@@ -127,7 +126,7 @@ def build_vocab(
         Index(_by_count(tags, 1)),
         Index(_by_count(labels, 1)),
         tag_column,
-        Pieces(pieces),
+        Ngrams(n_buckets),
         predicted={column: _collect_tags(sentences, column) for column in predicted},
     )
 
@@ -161,7 +160,7 @@ def vocab_to_json(vocab: Vocab) -> bytes:
         list(vocab.words.strings),
         list(vocab.tags.strings),
         list(vocab.labels.strings),
-        vocab.pieces.n_buckets,
+        vocab.ngrams.n_buckets,
         list(vocab.vectors.strings),
         {column: list(index.strings) for column, index in vocab.predicted.items()},
         list(vocab.mark_columns),
@@ -187,7 +186,7 @@ def vocab_from_json(data: bytes, where: str) -> Vocab:
             Index(lists.tags),
             Index(lists.labels),
             lists.tag_column,
-            Pieces(lists.pieces),
+            Ngrams(lists.pieces),
             Index(lists.vectors),
             {column: Index(strings) for column, strings in lists.predicted.items()},
             tuple(lists.mark_columns),

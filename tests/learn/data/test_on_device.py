@@ -12,7 +12,7 @@ from headwise.learn.data.treebanks import Data, load_data
 from headwise.learn.fit.pretrained import read_encoder
 from headwise.settings.recipe import Recipe
 from headwise.vocabulary.encode import pad, stack_ids
-from headwise.vocabulary.ngrams import PAD_PIECE
+from headwise.vocabulary.ngrams import PAD_NGRAM
 
 CPU = torch.device("cpu")
 
@@ -41,10 +41,10 @@ def test_a_selection_is_the_batch_of_the_same_sentences(chosen: list[int], data:
     assert np.array_equal(ids.vectors.numpy(), batch.vectors)
     n_marks = batch.marks.shape[2]
     assert np.array_equal(ids.marks[..., :n_marks].numpy(), batch.marks)
-    assert (ids.marks[..., n_marks:] == PAD_PIECE).all()
+    assert (ids.marks[..., n_marks:] == PAD_NGRAM).all()
     width = batch.ngrams.shape[2]
     assert np.array_equal(ids.ngrams[..., :width].numpy(), batch.ngrams)
-    assert (ids.ngrams[..., width:] == PAD_PIECE).all()
+    assert (ids.ngrams[..., width:] == PAD_NGRAM).all()
     assert lengths.tolist() == [len(data.train.encoded[i]) for i in chosen]
 
 

@@ -39,13 +39,13 @@ def test_nothing_is_refused(given: str | tuple[str, ...]) -> None:
 
 def test_two_of_one_name_are_refused(tmp_path: Path) -> None:
     given = tuple(made(tmp_path / part / "same" / "train.conllu") for part in "ab")
-    with pytest.raises(ConfigError, match="two train treebanks are called same"):
+    with pytest.raises(ConfigError, match="two train treebanks are named same"):
         sources_of(given, "train")
 
 
 def test_a_folder_must_hold_one_file(tmp_path: Path) -> None:
     made(tmp_path / "train.txt")
-    with pytest.raises(DataError, match="there is: none\nhint: name the file: --train FILE"):
+    with pytest.raises(DataError, match="and has: none\nhint: name the file: --train FILE"):
         sources_of(str(tmp_path), "train")
     made(tmp_path / "train.conllu")
     made(tmp_path / "x-ud-train.conllu.gz")

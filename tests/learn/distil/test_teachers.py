@@ -18,7 +18,7 @@ from headwise.learn.distil.soft_targets import SoftTargets
 from headwise.learn.distil.teachers import SOFT_TARGETS, Teachers, add_soft_targets, tempered
 from headwise.learn.fit.loss import LossTerms, batch_loss
 from headwise.learn.fit.reports import EpochReport
-from headwise.learn.recipe import start, train
+from headwise.learn.recipe import start, train_network
 from headwise.model.bundle import slim
 from headwise.settings.recipe import Recipe
 from headwise.settings.training import TeachConfig
@@ -84,7 +84,7 @@ def test_a_column_that_no_teacher_predicts_is_not_taught(
 def test_a_student_learns_from_teachers_alone(student: Recipe, tmp_path: Path) -> None:
     longer = msgspec.structs.replace(student.train, adam_epochs=15)
     state = start(msgspec.structs.replace(student, train=longer), tmp_path, CPU)
-    last = [report for report in train(state) if isinstance(report, EpochReport)][-1]
+    last = [report for report in train_network(state) if isinstance(report, EpochReport)][-1]
     assert last.dev_las is not None
     assert last.dev_uas > 70
     assert last.dev_las > 50
@@ -113,19 +113,19 @@ def test_teachers_are_asked_once_and_a_resumed_run_is_the_same(
 ) -> None:
     whole = trained(student, tmp_path / "whole")
     (tmp_path / "broken").mkdir()
-    interrupted = train(start(student, tmp_path / "broken", CPU))
+    interrupted = train_network(start(student, tmp_path / "broken", CPU))
     assert len(list(islice(interrupted, 3))) == 3
     del interrupted
     with monkeypatch.context() as patched:
         patched.setattr(Teachers, "parser", None)
         resumed = start(student, tmp_path / "broken", CPU)
-    list(train(resumed))
+    list(train_network(resumed))
     assert same_weights(resumed, whole)
 
 
 def test_other_teachers_are_another_run(student: Recipe, full_run: Path, tmp_path: Path) -> None:
     """The recipe may be the same and the model behind a name another."""
-    list(islice(train(start(student, tmp_path, CPU)), 3))
+    list(islice(train_network(start(student, tmp_path, CPU)), 3))
     key = Teachers.__init__
     targets_before = (tmp_path / SOFT_TARGETS).read_bytes()
 

@@ -12,7 +12,7 @@ from headwise.errors import ConfigError
 from headwise.evaluate.confidence import HeadScores
 from headwise.learn.fit.dev_scores import best_heads
 from headwise.learn.fit.reports import CalibrationReport
-from headwise.learn.recipe import run
+from headwise.learn.recipe import train_parser
 from headwise.learn.scorer import TorchScorer
 from headwise.model.bundle import Description
 from headwise.network.network import Network
@@ -39,12 +39,12 @@ def test_scores_are_divided_once_by_what_fits_dev(
     label = {"joint": True, "epochs": 0}
     plain = changed(tiny_recipe, train=train, label=label)
     calibrated = changed(plain, train={"calibrate": True})
-    list(run(plain, tmp_path / "plain", CPU, {}))
-    killed = run(calibrated, tmp_path / "other", CPU, {})
+    list(train_parser(plain, tmp_path / "plain", CPU, {}))
+    killed = train_parser(calibrated, tmp_path / "other", CPU, {})
     before = list(takewhile(lambda report: not isinstance(report, CalibrationReport), killed))
     assert before
     del killed
-    *_, report = run(calibrated, tmp_path / "other", CPU, {})
+    *_, report = train_parser(calibrated, tmp_path / "other", CPU, {})
     assert isinstance(report, CalibrationReport)
 
     gold = list(read_sentences(str(tiny_recipe.data.dev)))
@@ -66,7 +66,7 @@ def test_scores_are_divided_once_by_what_fits_dev(
 def test_sums_of_probabilities_are_not_calibrated(tiny_recipe: Recipe, tmp_path: Path) -> None:
     recipe = changed(tiny_recipe, decode={"weights": "probability"}, train={"calibrate": True})
     with pytest.raises(ConfigError, match="would change trees"):
-        next(run(recipe, tmp_path / "run", CPU, {}))
+        next(train_parser(recipe, tmp_path / "run", CPU, {}))
     assert not (tmp_path / "run").exists()
 
 

@@ -8,7 +8,7 @@ from headwise.learn.compute import make_deterministic
 from headwise.learn.fit.step import (
     MovingAverage,
     RecordedStep,
-    Step,
+    TrainingStep,
     rounded,
     set_rate,
     slow_down,
@@ -33,7 +33,7 @@ def train(device: str, n_steps: int, record: bool = True) -> tuple[list[float], 
         return loss
 
     step = RecordedStep(
-        Step(optimiser, list(layer.parameters()), 1.0),
+        TrainingStep(optimiser, list(layer.parameters()), 1.0),
         loss_of,
         lambda: calls.add_(1) and None,
         can_record=record,
@@ -55,21 +55,21 @@ def test_step_lowers_the_loss_and_calls_what_comes_after() -> None:
 def test_step_clips_the_gradient() -> None:
     weight = nn.Parameter(torch.zeros(2))
     optimiser = torch.optim.SGD([weight], lr=7.0)
-    Step(optimiser, [weight], 1.0)(lambda: 100 * weight.sum(), 1.0)
+    TrainingStep(optimiser, [weight], 1.0)(lambda: 100 * weight.sum(), 1.0)
     assert weight.detach().norm().item() == pytest.approx(1.0, rel=1e-4)
 
 
 def test_without_a_limit_the_gradient_stays() -> None:
     weight = nn.Parameter(torch.zeros(2))
     optimiser = torch.optim.SGD([weight], lr=7.0)
-    loss = Step(optimiser, [weight])(lambda: 100 * weight.sum(), 1.0)
+    loss = TrainingStep(optimiser, [weight])(lambda: 100 * weight.sum(), 1.0)
     assert weight.tolist() == [-100, -100]
     assert loss.item() == 0
 
 
 def test_a_part_without_sentences_has_no_loss() -> None:
     weight = nn.Parameter(torch.zeros(1))
-    step = Step(torch.optim.SGD([weight], lr=1.0), [weight])
+    step = TrainingStep(torch.optim.SGD([weight], lr=1.0), [weight])
     assert step(lambda: 1 / weight.sum(), 1.0, share=0.0).item() == 0
     assert weight.item() == 0
 
@@ -77,7 +77,7 @@ def test_a_part_without_sentences_has_no_loss() -> None:
 def test_step_goes_as_far_as_its_rate() -> None:
     weight = nn.Parameter(torch.zeros(1))
     optimiser = torch.optim.SGD([weight], lr=1.0)
-    step = Step(optimiser, [weight], 5.0)
+    step = TrainingStep(optimiser, [weight], 5.0)
     for rate, expected in ((0.5, 0.5), (0.25, 0.75), (0.0, 0.75)):
         step(lambda: -weight.sum(), rate)
         assert weight.item() == pytest.approx(expected)

@@ -13,7 +13,7 @@ from headwise.learn.data.treebanks import Examples
 from headwise.network.encoder import StoredWindows, WindowIds, store_windows
 from headwise.network.inputs import to_device
 from headwise.vocabulary.encode import WordIds, pad, stack_ids
-from headwise.vocabulary.ngrams import PAD_PIECE
+from headwise.vocabulary.ngrams import PAD_NGRAM
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +77,18 @@ def put_on_device(examples: Examples, device: torch.device) -> Treebank:
 
 
 def _distinct(blocks: Sequence[IntArray]) -> tuple[IntArray, list[IntArray]]:
-    """Find the distinct rows in blocks [N+1, k]: a table of them, and their numbers [N+1].
+    """Find the distinct rows in blocks [N+1, k]: a table of them, and row numbers [N+1].
 
-    They are spellings or sets of marks; the padding of both is 0.
-
-    Row 0 of the table is empty, for padding.
+    The rows are spellings or sets of marks, both padded with 0. Row 0 of the table is empty, for
+    padding.
     """
     numbers: dict[bytes, int] = {b"": 0}
     rows = [
         np.array(
-            [numbers.setdefault(row[row != PAD_PIECE].tobytes(), len(numbers)) for row in block],
+            [numbers.setdefault(row[row != PAD_NGRAM].tobytes(), len(numbers)) for row in block],
             np.int32,
         )
         for block in blocks
     ]
-    table = pad([np.frombuffer(spelling, np.int32) for spelling in numbers], PAD_PIECE)
+    table = pad([np.frombuffer(spelling, np.int32) for spelling in numbers], PAD_NGRAM)
     return table, rows

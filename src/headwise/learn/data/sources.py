@@ -1,18 +1,18 @@
-"""Which files a run learns from: treebanks by file or by folder, and what they are called."""
+"""The files that a run learns from: treebanks given as files or folders, and their names."""
 
 from pathlib import Path
 
 from headwise.errors import ConfigError, DataError
 
-ENDINGS = (".conllu", ".conllu.xz", ".conllu.gz", ".conllx", ".conllx.xz", ".conllx.gz")
+_ENDINGS = (".conllu", ".conllu.xz", ".conllu.gz", ".conllx", ".conllx.xz", ".conllx.gz")
 
 
 def sources_of(given: str | tuple[str, ...], part: str) -> dict[str, str]:
     """Name the files of `part` (`train` or `dev`): name -> path, the main treebank first.
 
-    A folder stands for the file in it that is called `train.conllu.xz` or `xx_yy-ud-train.conllu`,
-    say. A treebank has the name of its folder if its file is called by the part alone, and that of
-    its file otherwise.
+    A folder stands for the file in it that is named like `train.conllu.xz` or
+    `xx_yy-ud-train.conllu`. A treebank is named after its file, or after its folder if the file is
+    just `train` or `dev`.
     """
     paths = [given] if isinstance(given, str) else list(given)
     if not paths or not all(paths):
@@ -25,7 +25,7 @@ def sources_of(given: str | tuple[str, ...], part: str) -> dict[str, str]:
             name = found.resolve().parent.name
         if name in named:
             raise ConfigError(
-                f"two {part} treebanks are called {name}: {named[name]} and {found}",
+                f"two {part} treebanks are named {name}: {named[name]} and {found}",
                 "rename one of them",
             )
         named[name] = str(found)
@@ -36,12 +36,12 @@ def _in_folder(folder: Path, part: str) -> Path:
     found = [
         path
         for path in sorted(folder.iterdir())
-        if path.name.endswith(ENDINGS) and path.name.split(".")[0].split("-")[-1] == part
+        if path.name.endswith(_ENDINGS) and path.name.split(".")[0].split("-")[-1] == part
     ]
     if len(found) != 1:
         names = ", ".join(path.name for path in found) or "none"
         raise DataError(
-            f"one {part} file is looked for in this folder, and there is: {names}",
+            f"this folder must have one {part} file, and has: {names}",
             str(folder),
             hint=f"name the file: --{part} FILE",
         )

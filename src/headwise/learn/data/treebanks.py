@@ -1,4 +1,4 @@
-"""Treebanks ready to learn from: read, checked, numbered."""
+"""Treebanks ready to learn from: read, checked, encoded."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,8 +46,8 @@ class Examples:
 class Data:
     """Train and dev with the vocabulary of train; `n_too_long` training sentences were left out.
 
-    `sentences` are those of `train`, as they were read, and `treebanks` names where each stems
-    from. `others` are further dev treebanks.
+    `sentences` are those of `train`, as they were read, and `treebanks` names the treebank of each.
+    `others` are further dev treebanks.
     """
 
     vocab: Vocab
@@ -66,7 +66,7 @@ class Data:
     """All sentences of the main treebank, also those too long to train on."""
 
     def fingerprint(self) -> str:
-        """Tell this data from any other: a checksum of the vocabulary, the ids and the trees."""
+        """Give a checksum of the vocabulary, the ids and the trees."""
         digest = hashlib.sha256(vocab_to_json(self.vocab))
         for examples in (self.train, self.dev):
             for encoded, gold in zip(examples.encoded, examples.gold, strict=True):
@@ -102,13 +102,13 @@ def load_data(
         )
     dev_parts = _read_parts(data.dev, data.format, "dev")
     dev = {
-        name: examples(treebank, in_treebank(vocab, name), data.punctuation)
+        name: make_examples(treebank, in_treebank(vocab, name), data.punctuation)
         for name, treebank in dev_parts.items()
     }
     main, *others = dev
     return Data(
         vocab,
-        together(examples(short[name], in_treebank(vocab, name)) for name in short),
+        join_examples(make_examples(short[name], in_treebank(vocab, name)) for name in short),
         dev[main],
         len(sentences) - len(kept),
         vectors,
@@ -142,7 +142,7 @@ def in_treebank(vocab: Vocab, name: str) -> Vocab:
 def _with_vectors(
     vocab: Vocab, model: ModelConfig, sentences: Sequence[Sentence]
 ) -> tuple[Vocab, Vector]:
-    """Add the words that have a pre-trained vector; the specials have zeros."""
+    """Add the words that have a pre-trained vector; the vectors of specials are zero."""
     if not model.vectors:
         raise ConfigError("model.vector_words needs model.vectors", "--set model.vectors=FILE")
     forms = {word.form for sentence in sentences for word in sentence.words}
@@ -164,16 +164,16 @@ def _read_trees(source: str, form: Format) -> list[Sentence]:
     for sentence in sentences:
         if not is_tree(heads_array(sentence)):
             raise DataError(
-                "the heads of this sentence form no tree (a cycle, or a word that is its own head)",
+                "the heads of this sentence do not form a tree: there is a cycle",
                 sentence.source,
                 sentence.first_line,
-                "mend the tree or take the sentence out",
+                "correct the tree or remove the sentence",
             )
     return sentences
 
 
-def together(parts: Iterable[Examples]) -> Examples:
-    """Put examples behind each other."""
+def join_examples(parts: Iterable[Examples]) -> Examples:
+    """Join examples one after the other."""
     kept = list(parts)
     return Examples(
         [encoded for part in kept for encoded in part.encoded],
@@ -182,8 +182,10 @@ def together(parts: Iterable[Examples]) -> Examples:
     )
 
 
-def examples(sentences: Sequence[Sentence], vocab: Vocab, rule: Punctuation = "none") -> Examples:
-    """Number the words and trees of sentences."""
+def make_examples(
+    sentences: Sequence[Sentence], vocab: Vocab, rule: Punctuation = "none"
+) -> Examples:
+    """Encode sentences and their gold trees."""
     for sentence in sentences:
         require_tags(sentence, vocab)
     return Examples(

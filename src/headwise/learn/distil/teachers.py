@@ -22,7 +22,7 @@ from torch import Tensor
 from headwise.arrays import FloatArray, IntArray
 from headwise.errors import ConfigError, DataError, ModelError
 from headwise.files import whole_file
-from headwise.learn.data.treebanks import Data, examples, together
+from headwise.learn.data.treebanks import Data, join_examples, make_examples
 from headwise.learn.distil.soft_targets import SoftTargets
 from headwise.learn.scorer import load_torch_scorer
 from headwise.model.bundle import WEIGHTS, Bundle, find_model, load_bundle
@@ -63,7 +63,7 @@ def add_soft_targets(
     if teach.text:
         text = _read_text(teach.text, recipe.data.format, recipe.train.max_length)
         trees = _parse_text(teachers, text, folder, recipe.data.format)
-        train = together([data.train, examples(trees, data.vocab)])
+        train = join_examples([data.train, make_examples(trees, data.vocab)])
         names = [*data.treebanks, *("" for _ in trees)]
         data = replace(data, train=train, sentences=[*data.sentences, *trees], treebanks=names)
     sources = f"{teachers.key} {teach.temperature} {data.fingerprint()}"

@@ -5,16 +5,15 @@
                 predicted tags [T, B], log-probabilities of these [T, B, tags]
     label       arcs or rows [M, l] -> log-probabilities [M, R]
 
-x_i depends on the word (and its tag) alone, so `inputs` is a graph of its own, for words that were
-not met before. `pairs` hold 2 U_a a_j and -2 W_a a_i, of which `runtime.pairs` makes Eq. 6; `arcs`
-hold the first layer of the label network, the part of the dependent and the part of the head,
-which is linear before its activation: a sum of two for each arc.
+x_i depends on the word (and its tag) alone, so `inputs` is a graph of its own, which runs only for
+new words. `pairs` are 2 U_a a_j and -2 W_a a_i, from which `runtime.pairs` computes Eq. 6. `arcs`
+are the first layer of the label network, the dependent's part and the head's; the layer is linear
+before its activation, so that an arc is the sum of two.
 
-In int8 a product is scaled by the largest value that goes into it, over all that runs together. So
-a parse would depend on its neighbours, if they were in the same product. Here it does not: x has
-two columns more, which hold the bounds of all its values, and each LSTM has two units more that
-are always 1 and -1, the bounds of what a unit can be. Their weights are zero, and the scale is
-always the same.
+In int8 a product is scaled by its largest input, over everything that runs together. So a parse
+would depend on the other sentences of its batch. To prevent that, x has two more columns, which
+hold the bounds of all its values, and each LSTM has two more units, which are always 1 and -1, the
+bounds of a unit. Their weights are zero, so that they only fix the scale.
 
 In the int8 `label` graph each arc has a scale of its own, that of its largest value. Products are
 then whole numbers, exact whatever runs with them, and the arcs of many sentences take one call. Its
@@ -37,9 +36,9 @@ from headwise.vocabulary.encode import WordIds
 
 N_BOUNDS = 2
 MARKS_AT_ONCE = 4
-"""Marks of a word that may all be as large as the largest, in one place, without being cut."""
+"""Marks of a word that may all have the largest value in one column without being clipped."""
 _SATURATED = 40.0
-"""A gate's input that leaves it wide open, and a cell that is as large as a cell counts."""
+"""An input that opens a gate fully, and a cell value at which tanh is 1."""
 _MAX_UINT8 = 255
 """The largest 8-bit number without a sign: the output of a rectifier is never negative."""
 _SMALLEST_SCALE = 1e-20
@@ -65,7 +64,7 @@ class _Inputs(nn.Module):
     def __init__(self, inputs: Inputs, bound: float, is_int8: bool) -> None:
         super().__init__()
         self.inputs = inputs
-        self.cut_at = bound if is_int8 and inputs.mark is not None else None
+        self.clip_at = bound if is_int8 and inputs.mark is not None else None
         self.register_buffer("bounds", torch.tensor([[bound, -bound]]))
 
     def forward(
@@ -73,17 +72,17 @@ class _Inputs(nn.Module):
     ) -> Tensor:
         ids = WordIds(words, tags, pieces, vectors, marks).map(lambda array: array[None])
         x = self.inputs(ids)[0]
-        if self.cut_at is not None:
-            x = x.clamp(-self.cut_at, self.cut_at)
-        # Not `expand`, or ids that are not read would have to be there for their number.
+        if self.clip_at is not None:
+            x = x.clamp(-self.clip_at, self.clip_at)
+        # With `expand` the graph would ask for ids that it does not read, just for their number.
         bounds = 0 * x[:, :1] + self.get_buffer("bounds")  # [n, 2]
         return torch.cat([x, bounds], dim=-1)
 
 
 def bound_of(inputs: Inputs) -> float:
-    """Give the largest value that is kept: that of the tables; a mean of rows is not larger.
+    """Give a bound of the values of x: the largest of the tables; a mean of rows is not larger.
 
-    A sum of marks may be. It gets some room, and in int8 what is beyond is cut.
+    A sum of marks may be. It gets some room, and in int8 it is clipped beyond that.
     """
     tables = {part for part in inputs.modules() if isinstance(part, nn.Embedding)}
     largest = {table: float(table.weight.detach().abs().max()) for table in tables}
@@ -138,7 +137,7 @@ def _gates(lstm: nn.LSTM, part: int) -> list[Tensor]:
 
 
 def _wider(weights: Tensor, n_parts: int) -> Tensor:
-    """Put zeros where bounds come in, after each of `n_parts` of the last axis, and go out."""
+    """Add zero weights for bounds: after each of `n_parts` of the last axis, and as outputs."""
     zeros = torch.zeros(*weights.shape[:-1], N_BOUNDS)
     parts = [torch.cat([part, zeros], dim=-1) for part in weights.chunk(n_parts, dim=-1)]
     wide = torch.cat(parts, dim=-1)  # [directions, 4, d, k + 2 n_parts]
@@ -178,7 +177,7 @@ class _BoundedBiLstm(nn.Module):
 
 
 class _Represent(nn.Module):
-    """Everything that is done once for each word."""
+    """Everything that is computed once for each word."""
 
     def __init__(self, network: Network) -> None:
         super().__init__()
@@ -186,7 +185,7 @@ class _Represent(nn.Module):
         assert isinstance(network.select, AdditiveSelector)
         self.represent = _BoundedBiLstm(network.represent)
         head, dependent = network.select.U_a, network.select.W_a
-        # Twice, as tanh(z) is made of exp(2 z); see model.pairs.
+        # Twice, because tanh(z) is computed from exp(2 z) in runtime.pairs.
         self.pairs = _linear(
             torch.cat([2 * head.weight, -2 * dependent.weight]),
             torch.cat([2 * head.bias, -2 * dependent.bias]),
@@ -207,12 +206,13 @@ class _Represent(nn.Module):
     def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
         states = self.represent(x, lengths)  # [T, B, 2 (d + 2)]
         scores = [torch.log_softmax(layer(states), dim=-1) for layer in self.tags]
-        told = [column.argmax(dim=-1).to(torch.int32) for column in scores]
-        return self.pairs(states), self.arcs(states) + self.arcs_of_inputs(x), *told, *scores
+        predicted = [column.argmax(dim=-1).to(torch.int32) for column in scores]
+        arcs = self.arcs(states) + self.arcs_of_inputs(x)
+        return self.pairs(states), arcs, *predicted, *scores
 
 
 def _linear(weight: Tensor, bias: Tensor | None, n_parts: int) -> nn.Linear:
-    """Make a layer that leaves out the bounds after each of `n_parts` of its inputs."""
+    """Make a layer that ignores the bounds after each of `n_parts` of its inputs."""
     zeros = torch.zeros(len(weight), N_BOUNDS)
     wide = torch.cat(
         [torch.cat([part, zeros], dim=1) for part in weight.detach().chunk(n_parts, dim=1)], dim=1
@@ -227,7 +227,7 @@ def _linear(weight: Tensor, bias: Tensor | None, n_parts: int) -> nn.Linear:
 def export_inputs(inputs: Inputs, bound: float, is_int8: bool) -> bytes:
     """Trace Eq. 3 for any words; their tables may be in int8."""
     words, width, n_marks = Dim("words"), Dim("width"), Dim("n_marks")
-    # Each input a tensor of its own: the exporter would merge one that is given twice.
+    # Each input is a tensor of its own: the exporter would merge one that is given twice.
     example = {name: torch.ones(7, dtype=torch.int32) for name in ("words", "tags", "vectors")}
     example |= {"pieces": torch.ones(7, 5, dtype=torch.int32)}
     example |= {"marks": torch.ones(7, 3, dtype=torch.int32)}
@@ -246,12 +246,12 @@ def export_represent(network: Network) -> bytes:
     """Trace Eq. 1, 2 and 4, and all products of a_i."""
     slots, sentences = Dim("slots"), Dim("sentences")
     x = torch.zeros(7, 3, network.inputs.size + N_BOUNDS)
-    told = list(network.tag.columns)
+    tags = list(network.tag.columns)
     return trace(
         _Represent(network),
         {"x": x, "lengths": torch.full((3,), 7, dtype=torch.int32)},
         {"x": {0: slots, 1: sentences}, "lengths": {0: sentences}},
-        ["pairs", "arcs", *told, *(f"{column}_scores" for column in told)],
+        ["pairs", "arcs", *tags, *(f"{column}_scores" for column in tags)],
     )
 
 

@@ -42,7 +42,7 @@ def trace(
 
 
 def _fold_constants(graph: bytes) -> bytes:
-    """Let ONNX Runtime compute once what does not depend on the input; int8 needs constants."""
+    """Fold constant expressions with ONNX Runtime; quantisation needs constants."""
     with tempfile.TemporaryDirectory() as folder:
         folded = Path(folder) / "folded.onnx"
         options = ort.SessionOptions()
@@ -57,7 +57,7 @@ def _fold_constants(graph: bytes) -> bytes:
 
 
 def _without_unread_inputs(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Take away the inputs that a network without tags, say, never reads."""
+    """Remove inputs that the network never reads, such as tags."""
     read = {name for node in model.graph.node for name in node.input}
     kept = [given for given in model.graph.input if given.name in read]
     del model.graph.input[:]
@@ -66,7 +66,7 @@ def _without_unread_inputs(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def without_remarks(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Take away what the exporter says of each node: lines of code, and paths of this machine."""
+    """Remove the exporter's notes on each node: lines of code, and paths of this machine."""
     graph = model.graph
     values = (*graph.input, *graph.output, *graph.value_info, *graph.initializer)
     for part in (model, graph, *graph.node, *values):
@@ -79,7 +79,7 @@ def quantise(graph: bytes) -> bytes:
     """Store the matrices of LSTMs and products as int8, one scale for each output.
 
     They use half of the range, -64 to 64. A CPU without VNNI adds up two products in 16 bits, which
-    larger weights would overflow without a word: 2 * 255 * 64 fits, 2 * 255 * 127 does not.
+    larger weights would silently overflow: 2 * 255 * 64 fits, 2 * 255 * 127 does not.
     """
     model = onnx.load_from_string(graph)
     del model.graph.value_info[:]  # shapes that no longer hold once a product is rewritten
@@ -98,7 +98,7 @@ def quantise(graph: bytes) -> bytes:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep the exporter's own remarks out of a user's terminal; errors still come through."""
+    """Keep the exporter's remarks off the user's terminal; errors still come through."""
     previous = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:

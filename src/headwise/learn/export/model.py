@@ -1,8 +1,8 @@
 """The trained network as ONNX graphs, in float32 and int8, and as a model folder.
 
-A network with LSTMs, and without a transformer below them, becomes the graphs of
-`learn.export.batches`. Any other becomes three, one for each step of the paper, so that the runtime
-can cut between them:
+A network with LSTMs and without a transformer becomes the graphs of `learn.export.batches`. Any
+other becomes three graphs, one for each step of the paper, so that the runtime can cut a sentence
+into blocks between them:
 
     represent   words, tags, vectors [N+1], pieces, marks [N+1, k], in_context [N+1, .]   (Eq. 1-4)
                 -> states, inputs, heads, dependents [N+1, .], predicted tags [N+1],
@@ -10,8 +10,8 @@ can cut between them:
     select      dependents [n, k], heads [N+1, k], rows [n] -> log P_head [n, N+1]  (Eq. 5-6)
     label       states, inputs [N+1, .], words and chosen heads [M] -> log-probabilities [M, R]
 
-`represent` and `label` are matrix products and become int8; `select` is a sum and a tanh for each
-pair of words, which int8 would not make faster, and stays in float32.
+`represent` and `label` are matrix products and become int8. `select` is a sum and a tanh for each
+pair of words; int8 would not make it faster, so it stays in float32.
 """
 
 import copy
@@ -30,7 +30,7 @@ from headwise.model.bundle import SELECT, VOCAB, WEIGHTS, Description, write_bun
 from headwise.network.label import arc_features
 from headwise.network.network import Network
 from headwise.network.represent import BiLstm
-from headwise.network.select import head_log_probs
+from headwise.network.select import head_distribution
 from headwise.vocabulary.encode import WordIds
 from headwise.vocabulary.vocab import Vocab, vocab_to_json
 
@@ -124,8 +124,8 @@ class _Represent(nn.Module):
         states = self.network.represent(inputs, None)
         heads, dependents = self.network.select.project(states)
         scores = [column[0] for column in self.network.tag(states)]
-        told = [column.argmax(dim=-1) for column in scores]
-        return states[0], inputs[0], heads[0], dependents[0], *told, *scores
+        predicted = [column.argmax(dim=-1) for column in scores]
+        return states[0], inputs[0], heads[0], dependents[0], *predicted, *scores
 
 
 class _Select(nn.Module):
@@ -135,7 +135,7 @@ class _Select(nn.Module):
 
     def forward(self, dependents: Tensor, heads: Tensor, rows: Tensor) -> Tensor:
         scores = self.network.select(dependents[None], heads[None], rows)
-        return head_log_probs(scores, None)[0]
+        return head_distribution(scores, None)[0]
 
 
 class _Label(nn.Module):
@@ -185,7 +185,7 @@ def sentence_graphs(network: Network, slim: Network) -> dict[str, bytes]:
 def export_represent(network: Network) -> bytes:
     """Trace Eq. 1-4, and what `select` needs of it."""
     slots, width, n_marks = Dim("slots"), Dim("width"), Dim("n_marks")
-    # Each input a tensor of its own: the exporter would merge one that is given twice.
+    # Each input is a tensor of its own: the exporter would merge one that is given twice.
     example = {name: torch.ones(7, dtype=torch.int32) for name in ("words", "tags")}
     example |= {"pieces": torch.ones(7, 5, dtype=torch.int32)}
     example |= {"vectors": torch.ones(7, dtype=torch.int32)}
@@ -193,13 +193,13 @@ def export_represent(network: Network) -> bytes:
     example |= {"in_context": torch.ones(7, network.encoder.size if network.encoder else 1)}
     free = {name: {0: slots} for name in example} | {"pieces": {0: slots, 1: width}}
     free |= {"marks": {0: slots, 1: n_marks}}
-    told = list(network.tag.columns)
-    told += [f"{column}_scores" for column in told]
+    tags = list(network.tag.columns)
+    tags += [f"{column}_scores" for column in tags]
     return trace(
         _Represent(_with_onnx_lstms(network)),
         example,
         free,
-        ["states", "inputs", "heads", "dependents", *told],
+        ["states", "inputs", "heads", "dependents", *tags],
     )
 
 

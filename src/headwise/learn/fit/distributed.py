@@ -1,13 +1,13 @@
-"""Several processes that train one network: whose part is what, and sums over all of them.
+"""Several processes that train one network: the part of each, and sums over all of them.
 
 A launcher (`torchrun`) starts the processes; each holds the whole network and takes its part of
-every batch and of dev. This is the only page that imports `torch.distributed`.
+every batch and of dev. Only this module imports `torch.distributed`.
 
 Gradients are summed by one `all_reduce` of a flat buffer instead of `DistributedDataParallel`. That
-one sums from inside the backward pass, and here the backward pass is recorded on a GPU
-(`learn.fit.step`); it takes the mean of processes as if their parts were of one size, and here the
-last batch of an epoch may leave a process nothing at all. What it would gain, sending while the
-backward pass still runs, is little for networks of a few MB.
+one sums during the backward pass, which is recorded on a GPU here (`learn.fit.step`), and it
+averages over processes as if their parts had one size, while the last batch of an epoch may leave a
+process without any sentence. Overlapping communication with the backward pass, as it does, gains
+little for networks of a few MB.
 """
 
 import hashlib
@@ -23,13 +23,13 @@ from torch.distributed.rendezvous import rendezvous
 
 from headwise.errors import ConfigError, HeadwiseError
 
-LONGEST_WAIT = timedelta(minutes=30)
-"""How long a process waits for the others, who may be reading a large treebank."""
+_LONGEST_WAIT = timedelta(minutes=30)
+"""How long a process waits for the others, which may be reading a large treebank."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The processes of a run, seen from one of them; `ALONE` where no launcher has started it."""
+    """The processes of a run, seen from one of them; `ALONE` if there was no launcher."""
 
     rank: int = 0
     size: int = 1
@@ -37,16 +37,16 @@ class Group:
 
     @property
     def leads(self) -> bool:
-        """Tell whether this is the process that writes and speaks."""
+        """Tell whether this is the process that writes files and reports."""
         return self.rank == 0
 
     @property
     def own(self) -> slice:
-        """Give the part of this process in anything in order; all parts are of nearly one size."""
+        """Give this process's part of any sequence; all parts have nearly the same size."""
         return slice(self.rank, None, self.size)
 
     def total(self, *counts: int) -> list[int]:
-        """Add up what each process has counted."""
+        """Add up the counts of all processes."""
         if not self.is_launched:
             return list(counts)
         totals = torch.tensor(counts)
@@ -54,13 +54,13 @@ class Group:
         return [int(total) for total in totals.tolist()]
 
     def require_same(self, **things: bytes) -> None:
-        """Refuse to go on where a thing is not the same in all processes."""
+        """Refuse to go on if a thing is not the same in all processes."""
         if not self.is_launched:
             return
         digests = [hashlib.sha256(thing).digest()[:7] for thing in things.values()]
         numbers = torch.tensor([int.from_bytes(digest) for digest in digests])
         both = torch.stack([numbers, -numbers])
-        _reduce(both, distributed.ReduceOp.MAX)  # the largest, and the smallest with its sign off
+        _reduce(both, distributed.ReduceOp.MAX)  # the largest, and the smallest negated
         for name, differs in zip(things, (both[0] != -both[1]).tolist(), strict=True):
             if differs:
                 raise ConfigError(
@@ -69,9 +69,9 @@ class Group:
                 )
 
     def leave(self) -> None:
-        """End what the processes do together; each may do more by itself."""
+        """End the work of the group; each process may go on by itself."""
         if self.is_launched and distributed.is_initialized():
-            self.total(0)  # nobody hangs up on one that still listens
+            self.total(0)  # wait for the others, which may still be receiving
             distributed.destroy_process_group()
 
 
@@ -79,10 +79,10 @@ ALONE = Group()
 
 
 class Gradients:
-    """The gradients of some parameters, in one buffer where they are summed over processes."""
+    """The gradients of some parameters, in one buffer if they are summed over processes."""
 
     def __init__(self, parameters: list[nn.Parameter], group: Group) -> None:
-        """Make room for the gradients, and for a loss behind them."""
+        """Allocate the gradients, followed by a loss."""
         self._parameters = parameters
         self._flat: Tensor | None = None
         if group.is_launched:
@@ -93,7 +93,7 @@ class Gradients:
                 parameter.grad = view.view_as(parameter)
 
     def clear(self) -> None:
-        """Forget the last step; a backward pass adds to what is there."""
+        """Forget the last step; a backward pass adds to existing gradients."""
         if self._flat is not None:
             self._flat.zero_()
             return
@@ -101,9 +101,9 @@ class Gradients:
             parameter.grad = None
 
     def sum(self, loss: Tensor, share: float) -> Tensor:
-        """Sum gradients over all processes and give the loss of the whole batch.
+        """Sum gradients over all processes and return the loss of the whole batch.
 
-        `loss` is the mean over this process's part of the batch, and the part is `share` of it.
+        `loss` is the mean over this process's part, which is `share` of the batch.
         """
         if self._flat is None:
             return loss
@@ -123,13 +123,13 @@ def _reduce(
         reason = str(error).splitlines()[0]
         raise HeadwiseError(
             f"lost another process of this run: {reason}",
-            "the same command goes on from the last checkpoint, with any number of processes",
+            "the same command resumes from the last checkpoint, with any number of processes",
         ) from error
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What a process knows of its launch: the others, and its place among those on its machine."""
+    """A launched process: its rank among all processes, and among those on its machine."""
 
     store: Store
     rank: int
@@ -138,7 +138,7 @@ class Launch:
     local_size: int
 
     def own_device(self, name: str) -> str:
-        """Name the device of this process: a GPU of its own, where GPUs are asked for or there."""
+        """Name the device of this process: a GPU of its own, if GPUs are asked for or present."""
         n_gpus = torch.cuda.device_count()
         if name == "cpu" or (name == "auto" and not n_gpus):
             return "cpu"
@@ -157,10 +157,10 @@ class Launch:
         return f"cuda:{self.local_rank}"
 
     def join(self, device: torch.device) -> Group:
-        """Join the others; numbers on a GPU are summed by NCCL, those on a CPU by Gloo."""
-        # PyTorch imports this when an optimiser is made, and its functions keep the group that they
-        # find then as a default. Such a group never ends its threads, and now and then they crash
-        # a process that is about to exit.
+        """Join the others; NCCL sums numbers on a GPU, Gloo those on a CPU."""
+        # PyTorch imports this when it makes an optimiser, and its functions keep the group of that
+        # moment as a default. Such a group never ends its threads, which sometimes crash a process
+        # that is about to exit.
         import torch.distributed.nn.functional
 
         on_gpu = device.type == "cuda"
@@ -171,7 +171,7 @@ class Launch:
             store=PrefixStore("group", self.store),
             rank=self.rank,
             world_size=self.size,
-            timeout=LONGEST_WAIT,
+            timeout=_LONGEST_WAIT,
             device_id=device if on_gpu else None,
         )
         return Group(self.rank, self.size, is_launched=True)
@@ -180,16 +180,16 @@ class Launch:
         """Tell whether no other process has failed before."""
         try:
             return bool(self.store.add("failed", 1) == 1)
-        except RuntimeError:  # whoever kept the store is gone
+        except RuntimeError:  # the process that kept the store is gone
             return True
 
 
 @contextmanager
 def meet(local_rank: int, local_size: int) -> Iterator[Launch]:
-    """Find the other processes, by what the launcher has put into the environment.
+    """Find the other processes through the environment variables of the launcher.
 
-    An error often reaches all of them, as itself or as the silence of one that met it. It is
-    raised in the first process; the others end without a word.
+    An error in one process usually makes the others fail too. It is raised in the process that
+    failed first; the others exit silently.
     """
     try:
         store, rank, size = next(iter(rendezvous("env://")))

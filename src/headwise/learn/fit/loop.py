@@ -18,7 +18,7 @@ from headwise.learn.data.on_device import Treebank
 from headwise.learn.data.treebanks import Examples
 from headwise.learn.fit.distributed import ALONE, Group
 from headwise.learn.fit.reports import Phase, StepReport
-from headwise.learn.fit.step import RecordedStep, Step
+from headwise.learn.fit.step import RecordedStep, TrainingStep
 from headwise.learn.scorer import PAIRS_PER_BATCH, batches_by_length, put_batch
 from headwise.network.inputs import to_device
 from headwise.network.label import arc_features, label_loss
@@ -125,7 +125,7 @@ def collect_arcs(
 
 
 def train_labels(
-    step: Step,
+    step: TrainingStep,
     network: Network,
     arcs: Arcs,
     config: LabelConfig,

@@ -25,7 +25,13 @@ from headwise.learn.fit.dev_scores import (
 from headwise.learn.fit.loop import collect_arcs, train_heads, train_labels
 from headwise.learn.fit.loss import LossTerms, batch_loss
 from headwise.learn.fit.reports import Phase, StepReport
-from headwise.learn.fit.step import MovingAverage, RecordedStep, Step, cosine_rate, slow_down
+from headwise.learn.fit.step import (
+    MovingAverage,
+    RecordedStep,
+    TrainingStep,
+    cosine_rate,
+    slow_down,
+)
 from headwise.learn.scorer import TorchScorer
 from headwise.network.network import Network
 from headwise.settings.recipe import Recipe
@@ -118,7 +124,7 @@ def _plan_heads(
     terms = LossTerms(recipe.label.joint, config.tag_weight, state.soft_targets)
     average = MovingAverage(network, state.kept, config.average, state.progress.n_steps)
     step = RecordedStep(
-        Step(optimiser, _head_parameters(state), config.clip, group),
+        TrainingStep(optimiser, _head_parameters(state), config.clip, group),
         partial(batch_loss, network, treebank, terms, compute),
         average.update,
         can_record=network.encoder is None or network.encoder.is_plain,
@@ -149,7 +155,7 @@ def plan_label(state: Run) -> PhasePlan:
     heads = best_heads(selections, recipe.decode)
     parameters = network.parameters_of("labels")
     optimiser = torch.optim.Adagrad(parameters, lr=config.rate)
-    step = Step(optimiser, parameters, group=group)
+    step = TrainingStep(optimiser, parameters, group=group)
 
     def train_epoch(epoch: int) -> Iterator[StepReport]:
         return train_labels(step, network, arcs, config, recipe.train.seed, epoch, group)

@@ -14,7 +14,7 @@ from headwise.errors import ConfigError
 from headwise.files import whole_file
 from headwise.learn.fit.checkpoint import CHECKPOINT
 from headwise.network.encoder import (
-    FOLDER,
+    ENCODER_HINT,
     Encoder,
     import_transformers,
     read_network,
@@ -33,26 +33,26 @@ from headwise.vocabulary.subwords import (
 )
 
 CONFIG = "config.json"
-MAX_CONFIG_BYTES = 2**20
-HINTS = {
+_MAX_CONFIG_BYTES = 2**20
+_HINTS = {
     TOKENIZER: "AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER) writes one where "
     "transformers has a fast tokenizer for the model"
 }
 
 
 def find_subwords(run: Path, encoder: str, keep: bool = True) -> Subwords | None:
-    """Read what belongs to the encoder of a recipe, if it has one.
+    """Read the tokenizer and the settings of a recipe's encoder, if it has one.
 
-    From `run`, the folder of a run that has a checkpoint; else from the encoder's own, and then it
-    is kept in `run`, unless another process does that.
+    They come from the folder `run` if that has a checkpoint, and otherwise from the encoder's own
+    folder; then `run` gets a copy, if `keep`.
     """
     if not encoder:
         return None
-    is_under_way = (run / CHECKPOINT).exists()
-    if is_under_way and (run / SETTINGS).exists():
+    is_resumed = (run / CHECKPOINT).exists()
+    if is_resumed and (run / SETTINGS).exists():
         return read_subwords(lambda name: _read(run / name, MAX_TOKENIZER_BYTES), str(run))
     subwords = read_encoder(Path(encoder))
-    for name, data in subword_files(subwords).items() if keep and not is_under_way else ():
+    for name, data in subword_files(subwords).items() if keep and not is_resumed else ():
         with whole_file(run / name) as stream:
             stream.write(data)
     return subwords
@@ -60,7 +60,7 @@ def find_subwords(run: Path, encoder: str, keep: bool = True) -> Subwords | None
 
 def read_encoder(folder: Path) -> Subwords:
     """Read the settings and the tokenizer of a Hugging Face folder."""
-    written = _read(folder / CONFIG, MAX_CONFIG_BYTES)
+    written = _read(folder / CONFIG, _MAX_CONFIG_BYTES)
     try:
         network = without_code(json.loads(written))
         config = read_network(network)
@@ -69,7 +69,7 @@ def read_encoder(folder: Path) -> Subwords:
         raise ConfigError(f"{folder / CONFIG}: {error.what}", error.hint) from error
     except (TypeError, ValueError, AttributeError) as error:
         what = f"{folder / CONFIG}: not the configuration of a text encoder: {error}"
-        raise ConfigError(what, FOLDER) from error
+        raise ConfigError(what, ENCODER_HINT) from error
     data = _with_spaces(_read(folder / TOKENIZER, MAX_TOKENIZER_BYTES), folder)
     before, after = _around(data, folder)
     try:
@@ -83,17 +83,17 @@ def read_encoder(folder: Path) -> Subwords:
             network=network,
         )
     except ValueError as error:
-        raise ConfigError(f"{folder}: {error}", FOLDER) from error
+        raise ConfigError(f"{folder}: {error}", ENCODER_HINT) from error
     return Subwords(settings, data, str(folder))
 
 
 def _window(config: Any) -> int:
-    """Count the ids that a window may have: all positions, but for those up to that of padding.
+    """Count the ids that fit into a window: all positions after that of padding.
 
-    RoBERTa and its like number positions from there; the others could use those few too.
+    RoBERTa and similar models number positions from there; the others could use those few too.
     """
     n_positions: int | None = getattr(config, "max_position_embeddings", None)
-    if n_positions is None:  # they are relative
+    if n_positions is None:  # positions are relative
         return MAX_WINDOW
     padding: int = getattr(config, "pad_token_id", None) or 0
     return min(MAX_WINDOW, n_positions - (padding + 1 if padding < n_positions / 2 else 0))
@@ -102,28 +102,28 @@ def _window(config: Any) -> int:
 def _read(path: Path, most: int) -> bytes:
     try:
         if path.stat().st_size > most:
-            raise ConfigError(f"{path}: larger than {most >> 20} MiB", FOLDER)
+            raise ConfigError(f"{path}: larger than {most >> 20} MiB", ENCODER_HINT)
         return path.read_bytes()
     except OSError as error:
-        hint = HINTS.get(path.name, FOLDER)
+        hint = _HINTS.get(path.name, ENCODER_HINT)
         raise ConfigError(f"{path}: {error.strerror}", hint) from error
 
 
 def _with_spaces(data: bytes, folder: Path) -> bytes:
     """Let a byte-level tokenizer put a space before each word, as in the text it learned from.
 
-    It is cut word by word here, and would take every word for the middle of a longer one.
+    We cut word by word; without the space it would take every word for the middle of a longer one.
     """
     try:
         table = json.loads(data)
         step = table.get("pre_tokenizer") or {}
         parts = [step, *step.get("pretokenizers", [])]
-        bytewise = [part for part in parts if part.get("type") == "ByteLevel"]
+        byte_level = [part for part in parts if part.get("type") == "ByteLevel"]
     except (ValueError, AttributeError, TypeError) as error:
-        raise ConfigError(f"{folder / TOKENIZER}: not a tokenizer", FOLDER) from error
-    if not bytewise:
+        raise ConfigError(f"{folder / TOKENIZER}: not a tokenizer", ENCODER_HINT) from error
+    if not byte_level:
         return data
-    for part in bytewise:
+    for part in byte_level:
         part["add_prefix_space"] = True
     return json.dumps(table, ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -135,36 +135,36 @@ def _around(data: bytes, folder: Path) -> tuple[list[int], list[int]]:
     if not words or not words[0]:
         raise ConfigError(
             f"{folder / TOKENIZER}: it puts nothing like [CLS] before a sentence",
-            "choose a BERT or its like",
+            "choose BERT or a similar model",
         )
     return cut.ids[: words[0]], cut.ids[words[-1] + 1 :]
 
 
 def _unknown(data: bytes, otherwise: int) -> int:
-    """Find the id of what cannot be spelled; some tokenizers spell everything."""
+    """Find the id of unknown words; tokenizers that can spell every word have none."""
     model = json.loads(data)["model"]
     if isinstance(model.get("unk_id"), int):
         return int(model["unk_id"])
-    found = open_tokenizer(data, "").token_to_id(str(model.get("unk_token")))
-    return otherwise if found is None else found
+    unknown = open_tokenizer(data, "").token_to_id(str(model.get("unk_token")))
+    return otherwise if unknown is None else unknown
 
 
 def set_weights(encoder: Encoder, folder: Path) -> None:
-    """Put the pre-trained weights of a Hugging Face folder in place, all of them."""
+    """Load the pre-trained weights of a Hugging Face folder, all of them."""
     transformers = import_transformers()
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     try:
-        # Never from a pickle, and never from outside.
-        found, report = transformers.AutoModel.from_pretrained(
+        # Never from a pickle, and never from the network.
+        pretrained, report = transformers.AutoModel.from_pretrained(
             str(folder), use_safetensors=True, local_files_only=True, output_loading_info=True
         )
-        weights = {k: v for k, v in found.state_dict().items() if not k.startswith("pooler.")}
+        weights = {k: v for k, v in pretrained.state_dict().items() if not k.startswith("pooler.")}
         encoder.model.load_state_dict(weights)
     except (OSError, ValueError, RuntimeError, SafetensorError) as error:
-        raise ConfigError(f"{folder}: its weights do not load: {error}", FOLDER) from error
+        raise ConfigError(f"{folder}: its weights do not load: {error}", ENCODER_HINT) from error
     missing = [name for name in report["missing_keys"] if not name.startswith("pooler.")]
     if missing:
         raise ConfigError(
-            f"{folder}: {len(missing)} weights are missing, such as {min(missing)}", FOLDER
+            f"{folder}: {len(missing)} weights are missing, such as {min(missing)}", ENCODER_HINT
         )

@@ -1,6 +1,6 @@
 """One step of training: loss, gradient, sum over processes, clipping, optimiser.
 
-Everything that is trained goes through `Step`: heads, labels and the segmenter. If several
+Everything that is trained goes through `TrainingStep`: heads, labels and the segmenter. If several
 processes train together, their gradients are summed before they are clipped.
 
 On a GPU a step on heads is hundreds of small kernels, and launching them one by one from Python
@@ -32,7 +32,7 @@ N_ROUNDS = 8
 """Multiples of a step before it doubles."""
 
 
-class Step:
+class TrainingStep:
     """Trains some parameters by one optimiser, a batch at a time."""
 
     def __init__(
@@ -44,7 +44,7 @@ class Step:
     ) -> None:
         """Scale gradients down to the norm `clip`, if given.
 
-        In a group each process has a `Step` of its own and calls it with its part of each batch.
+        In a group each process has a step of its own and calls it with its part of each batch.
         """
         self.optimiser = optimiser
         self.parameters = parameters
@@ -99,7 +99,7 @@ class RecordedStep:
 
     def __init__(
         self,
-        step: Step,
+        step: TrainingStep,
         loss_of: LossOf,
         after: Callable[[], None] = lambda: None,
         can_record: bool = True,

@@ -20,7 +20,7 @@ from torch.nn import functional
 from headwise.errors import DataError
 from headwise.learn.export.graphs import trace
 from headwise.learn.fit.reports import SegmentReport
-from headwise.learn.fit.step import Step, cosine_rate
+from headwise.learn.fit.step import TrainingStep, cosine_rate
 from headwise.learn.segment.data import (
     IGNORED,
     EncodedSentence,
@@ -124,7 +124,7 @@ def train_segmenter(
     optimizer = torch.optim.AdamW(
         network.parameters(), config.rate, betas=(0.9, 0.99), weight_decay=_WEIGHT_DECAY
     )
-    step = Step(optimizer, list(network.parameters()), _CLIP)
+    step = TrainingStep(optimizer, list(network.parameters()), _CLIP)
     best: tuple[SegmentScores, TrainedSegmenter] | None = None
     for epoch in range(1, config.epochs + 1):
         torch.manual_seed(seed + epoch)  # dropout; the process may draw numbers between epochs

@@ -1,8 +1,8 @@
-"""Starts the kernels of `network.kernels.triton_kernels`, where they can be trusted.
+"""Launches the kernels of `network.kernels.triton_kernels` on GPUs where they work.
 
-A CUDA build of PyTorch brings Triton. Before kernels are used on a GPU, each is run once there and
-held to PyTorch; where one does not compile or gives something else, training says so and goes on
-with plain operations, which are slower and give the same.
+A CUDA build of PyTorch brings Triton. Before kernels are used on a GPU, each runs once there and
+its result is compared with PyTorch's. If one does not compile or differs, training warns and goes
+on with plain operations, which are slower and give the same results.
 """
 
 import warnings
@@ -20,31 +20,29 @@ Layer = tuple[Tensor, Tensor, Tensor]
 
 @cache
 def kernels_on(device: torch.device) -> ModuleType | None:
-    """Give the kernels if this device can run them and they are right on it."""
+    """Give the kernels if this device can run them correctly."""
     if device.type != "cuda":
         return None
     try:
         import headwise.network.kernels.triton_kernels as found
 
         check(found, device)
-    except Exception as error:  # whatever Triton, its compiler or the driver may raise
+    except Exception as error:  # Triton, its compiler and the driver may raise anything
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        warnings.warn(
-            f"goes on without kernels of its own, which is slower: {reason}", stacklevel=2
-        )
+        warnings.warn(f"training without GPU kernels, which is slower: {reason}", stacklevel=2)
         return None
     return found
 
 
 def prepare(device: torch.device) -> None:
-    """Compile and check the kernels ahead of the first step, which would do it otherwise."""
+    """Compile and check the kernels before the first step, which would do it otherwise."""
     kernels_on(torch.empty(0, device=device).device)
 
 
 def steps_by_kernels(
     found: ModuleType, projected: Tensor, bias: Tensor, recurrent: Tensor, keep: Tensor
 ) -> Layer:
-    """Run a layer as `network.recurrent` does; give h, the gates and c of every step."""
+    """Run a layer as `network.recurrent` does; return h, the gates and c of every step."""
     n_steps, n_directions, n_sentences, _ = projected.shape
     d = recurrent.shape[1]
     hidden = projected.new_empty(n_steps, n_directions, n_sentences, d)
@@ -59,7 +57,7 @@ def steps_by_kernels(
 def steps_back_by_kernels(
     found: ModuleType, gradient: Tensor, layer: Layer, recurrent: Tensor, keep: Tensor
 ) -> Tensor:
-    """Give the gradient of W x_t + R h_(t-1), [T, g, B, 4d], of what `steps_by_kernels` gave."""
+    """Give the gradient of W x_t + R h_(t-1), [T, g, B, 4d], for a result of `steps_by_kernels`."""
     hidden, gates, cells = layer
     n_steps, _, n_sentences, d = hidden.shape
     from_cell = torch.zeros_like(cells[0])
@@ -77,7 +75,7 @@ def pairs_by_kernels(found: ModuleType, dependents: Tensor, heads: Tensor, v: Te
     n_sentences, n, k = dependents.shape
     m = heads.shape[1]
     scores = dependents.new_empty(n_sentences, n, m)
-    grid = (_blocks(n, found.PAIRS), _blocks(m, found.PAIRS), n_sentences)
+    grid = (_blocks(n, found.PAIR_BLOCK), _blocks(m, found.PAIR_BLOCK), n_sentences)
     found.pair_scores[grid](dependents, heads, v, scores, n, m, k)
     return scores
 
@@ -89,7 +87,7 @@ def pairs_back_by_kernels(
     n_sentences, n, k = dependents.shape
     m = heads.shape[1]
     of_d, of_h = torch.empty_like(dependents), torch.empty_like(heads)
-    n_rows, n_columns, n_units = (_blocks(size, found.PAIRS_BACK) for size in (n, m, k))
+    n_rows, n_columns, n_units = (_blocks(size, found.PAIR_BLOCK_BACK) for size in (n, m, k))
     parts = v.new_empty(n_sentences * n_rows, k)
     back = found.pair_scores_back
     grid = (n_rows, n_units, n_sentences)
@@ -97,14 +95,14 @@ def pairs_back_by_kernels(
     back[grid](dependents, heads, v, gradient, of_d, parts, n, m, m, 1, k, True, num_warps=warps)
     grid = (n_columns, n_units, n_sentences)
     back[grid](heads, dependents, v, gradient, of_h, parts, m, n, 1, m, k, False, num_warps=warps)
-    # A product adds up in the same order each time, a plain sum on a GPU need not.
+    # A product adds up in the same order each time; a plain sum on a GPU may not.
     return of_d, of_h, torch.mv(parts.T, parts.new_ones(len(parts)))
 
 
 def check(found: ModuleType, device: torch.device, d: int = 300, k: int = 600) -> None:
-    """Hold each kernel to PyTorch, in float32; raises where they differ.
+    """Compare each kernel with PyTorch, in float32; raise an error if they differ.
 
-    The sizes are the paper's: what is compiled for them here need not be compiled again.
+    The sizes are the paper's: kernels compiled for them here are not compiled again.
     """
     draw = torch.Generator(device).manual_seed(1)
 
@@ -158,9 +156,9 @@ def _compare(name: str, ours: Tensor, expected: Tensor) -> None:
 
 def _layer_grid(found: ModuleType, hidden: Tensor) -> tuple[int, int, int]:
     _, n_directions, n_sentences, d = hidden.shape
-    return _blocks(n_sentences, found.ROWS), _blocks(d, found.UNITS), n_directions
+    return _blocks(n_sentences, found.ROW_BLOCK), _blocks(d, found.UNIT_BLOCK), n_directions
 
 
 def _blocks(size: int, block: Any) -> int:
-    """Count blocks; their size is a constant of Triton's."""
+    """Count blocks; their size is a Triton constant."""
     return -(-size // int(block.value))

@@ -1,11 +1,11 @@
-"""What a GPU runs of the LSTM (`network.recurrent`) and of pairs (`network.pairs`), in Triton.
+"""GPU kernels for the LSTM (`network.recurrent`) and for pairs (`network.pairs`), in Triton.
 
-Each kernel takes a small block of the result from its inputs to memory, so that nothing in between
-is stored, and always adds up in the same order. A step of the LSTM is one kernel forward and one
-backward: the product with R, the gates and the cell together. `network.kernels.launch` starts them;
-it gives the arrays in the order that is written here, each in one piece.
+Each kernel computes a small block of the result without storing anything in between, and always
+adds up in the same order. A step of the LSTM is one kernel forward and one backward: the product
+with R, the gates and the cell together. `network.kernels.launch` launches them with contiguous
+arrays in the order given here.
 
-Sizes of blocks are powers of two; what sticks out of an array is read as zero and not written.
+Block sizes are powers of two; beyond the end of an array, zeros are read and nothing is written.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -14,14 +14,14 @@ Sizes of blocks are powers of two; what sticks out of an array is read as zero a
 import triton
 import triton.language as tl
 
-ROWS = tl.constexpr(16)
+ROW_BLOCK = tl.constexpr(16)
 """Sentences of a block of the LSTM."""
-UNITS = tl.constexpr(16)
-INNER = tl.constexpr(64)
-"""What a product adds up at once."""
-PAIRS = tl.constexpr(16)
+UNIT_BLOCK = tl.constexpr(16)
+INNER_BLOCK = tl.constexpr(64)
+"""Inputs of a product that are added up at once."""
+PAIR_BLOCK = tl.constexpr(16)
 """Dependents, heads and units of a block of pairs."""
-PAIRS_BACK = tl.constexpr(8)
+PAIR_BLOCK_BACK = tl.constexpr(8)
 WARPS_BACK = 1
 """Small blocks of one warp: the fastest on the way back, on an H200."""
 
@@ -38,8 +38,8 @@ def _place(t, n_sentences, D):
 
     That is: the rows of its sentences, itself in an array [T, g, B, d], and in one [T, g, B, 4d].
     """
-    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    units = tl.program_id(1) * UNITS + tl.arange(0, UNITS)
+    rows = tl.program_id(0) * ROW_BLOCK + tl.arange(0, ROW_BLOCK)
+    units = tl.program_id(1) * UNIT_BLOCK + tl.arange(0, UNIT_BLOCK)
     now = (t.to(tl.int64) * tl.num_programs(2) + tl.program_id(2)) * n_sentences + rows
     at = now[:, None] * D + units[None, :]
     return rows, units, now, at, at + now[:, None] * (3 * D)
@@ -65,9 +65,9 @@ def _store_gates(start, mask, D, i, f, g, o):
 
 @triton.jit
 def _add_product(h, r, is_row, is_unit, D: tl.constexpr, i, f, g, o):
-    """Add R h_(t-1) to the gates: `h` are the rows of h [ROWS], `r` the columns of R [UNITS]."""
-    for start in range(0, D, INNER):
-        k = start + tl.arange(0, INNER)
+    """Add R h_(t-1) to the gates: `h` are the rows of h, `r` the columns of R of a block."""
+    for start in range(0, D, INNER_BLOCK):
+        k = start + tl.arange(0, INNER_BLOCK)
         h_part = tl.load(h[:, None] + k[None, :], is_row[:, None] & (k < D)[None, :], 0.0)
         place = r[None, :] + k[:, None] * (4 * D)
         mask = (k < D)[:, None] & is_unit[None, :]
@@ -91,7 +91,7 @@ def lstm_step(
     n_sentences,
     D: tl.constexpr,
 ):
-    """Go step t for some sentences and some units of a direction: grid [B / ROWS, d / UNITS, g]."""
+    """Run step t for some sentences and units of a direction: grid [B / rows, d / units, g]."""
     rows, units, now, at, gates_at = _place(t, n_sentences, D)
     is_row, is_unit = rows < n_sentences, units < D
     inside = is_row[:, None] & is_unit[None, :]
@@ -99,7 +99,7 @@ def lstm_step(
     i, f, g, o = _load_gates(projected + gates_at, inside, D)
     b_i, b_f, b_g, b_o = _load_gates(bias + first, is_unit, D)
     i, f, g, o = i + b_i[None, :], f + b_f[None, :], g + b_g[None, :], o + b_o[None, :]
-    cell = tl.zeros((ROWS, UNITS), tl.float32)
+    cell = tl.zeros((ROW_BLOCK, UNIT_BLOCK), tl.float32)
     if t > 0:
         step = tl.num_programs(2) * n_sentences
         cell = tl.load(cells + at - step * D, inside, 0.0)
@@ -114,14 +114,14 @@ def lstm_step(
 
 @triton.jit
 def _times_recurrent(sums, r, is_row, is_unit, D: tl.constexpr):
-    """Give sums R: `sums` are rows [ROWS] of summed gates, `r` the columns of R [UNITS].
+    """Give sums R: `sums` are rows [ROW_BLOCK] of summed gates, `r` the columns of R [UNIT_BLOCK].
 
     Like `_add_product` it has four products under way at a time, one for each gate.
     """
-    i = tl.zeros((ROWS, UNITS), tl.float32)
+    i = tl.zeros((ROW_BLOCK, UNIT_BLOCK), tl.float32)
     f, g, o = i, i, i
-    for start in range(0, D, INNER):
-        k = start + tl.arange(0, INNER)
+    for start in range(0, D, INNER_BLOCK):
+        k = start + tl.arange(0, INNER_BLOCK)
         part = sums[:, None] + k[None, :]
         is_part = is_row[:, None] & (k < D)[None, :]
         place = r[None, :] + k[:, None] * D
@@ -162,7 +162,7 @@ def lstm_step_back(
     if t + 1 < n_steps:
         r = recurrent + tl.program_id(2) * 4 * D * D + units
         shown += _times_recurrent(sums + (now + step) * (4 * D), r, is_row, is_unit, D)
-    before = tl.zeros((ROWS, UNITS), tl.float32)
+    before = tl.zeros((ROW_BLOCK, UNIT_BLOCK), tl.float32)
     if t > 0:
         before = tl.load(cells + at - step * D, inside, 0.0)
     squashed = _tanh(tl.load(cells + at, inside, 0.0))
@@ -186,13 +186,13 @@ def pair_scores(
     m,
     K: tl.constexpr,
 ):
-    """Score some dependents with some heads: grid [n / PAIRS, m / PAIRS, B]."""
+    """Score some dependents with some heads: grid [n / PAIR_BLOCK, m / PAIR_BLOCK, B]."""
     sentence = tl.program_id(2).to(tl.int64)
-    i = tl.program_id(0) * PAIRS + tl.arange(0, PAIRS)
-    j = tl.program_id(1) * PAIRS + tl.arange(0, PAIRS)
-    total = tl.zeros((PAIRS, PAIRS), tl.float32)
-    for start in range(0, K, PAIRS):
-        k = start + tl.arange(0, PAIRS)
+    i = tl.program_id(0) * PAIR_BLOCK + tl.arange(0, PAIR_BLOCK)
+    j = tl.program_id(1) * PAIR_BLOCK + tl.arange(0, PAIR_BLOCK)
+    total = tl.zeros((PAIR_BLOCK, PAIR_BLOCK), tl.float32)
+    for start in range(0, K, PAIR_BLOCK):
+        k = start + tl.arange(0, PAIR_BLOCK)
         d_mask = (i < n)[:, None] & (k < K)[None, :]
         d = tl.load(dependents + (sentence * n + i)[:, None] * K + k[None, :], d_mask, 0.0)
         h_mask = (j < m)[:, None] & (k < K)[None, :]
@@ -210,7 +210,7 @@ def pair_scores_back(
     v,  # [k]
     gradient,  # of the scores, [B, n, m] or turned around; the strides are those of n and m
     of_ours,  # [B, n, k], written
-    of_v,  # parts of the gradient of v, [B * n / PAIRS_BACK, k], written if WITH_V
+    of_v,  # parts of the gradient of v, [B * n / PAIR_BLOCK_BACK, k], written if WITH_V
     n,
     m,
     row_stride,
@@ -218,17 +218,17 @@ def pair_scores_back(
     K: tl.constexpr,
     WITH_V: tl.constexpr,
 ):
-    """Add up what pairs give to some words and units, in blocks of PAIRS_BACK: [n, k, B]."""
+    """Add up what pairs give to some words and units, in blocks of PAIR_BLOCK_BACK: [n, k, B]."""
     sentence = tl.program_id(2).to(tl.int64)
-    i = tl.program_id(0) * PAIRS_BACK + tl.arange(0, PAIRS_BACK)
-    k = tl.program_id(1) * PAIRS_BACK + tl.arange(0, PAIRS_BACK)
+    i = tl.program_id(0) * PAIR_BLOCK_BACK + tl.arange(0, PAIR_BLOCK_BACK)
+    k = tl.program_id(1) * PAIR_BLOCK_BACK + tl.arange(0, PAIR_BLOCK_BACK)
     mask = (i < n)[:, None] & (k < K)[None, :]
     at = (sentence * n + i)[:, None] * K + k[None, :]
     own = tl.load(ours + at, mask, 0.0)
-    total = tl.zeros((PAIRS_BACK, PAIRS_BACK), tl.float32)
-    of_weights = tl.zeros((PAIRS_BACK, PAIRS_BACK), tl.float32)
-    for start in range(0, m, PAIRS_BACK):
-        j = start + tl.arange(0, PAIRS_BACK)
+    total = tl.zeros((PAIR_BLOCK_BACK, PAIR_BLOCK_BACK), tl.float32)
+    of_weights = tl.zeros((PAIR_BLOCK_BACK, PAIR_BLOCK_BACK), tl.float32)
+    for start in range(0, m, PAIR_BLOCK_BACK):
+        j = start + tl.arange(0, PAIR_BLOCK_BACK)
         other_mask = (j < m)[:, None] & (k < K)[None, :]
         other = tl.load(theirs + (sentence * m + j)[:, None] * K + k[None, :], other_mask, 0.0)
         place = sentence * n * m + i[:, None] * row_stride + j[None, :] * column_stride
