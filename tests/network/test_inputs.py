@@ -27,14 +27,14 @@ FULL = ModelConfig(
 )
 WORDS = torch.tensor([[ROOT, 3, 4, 5], [ROOT, 8, UNK, PAD]])
 TAGS = torch.tensor([[ROOT, 3, 4, 5], [ROOT, 3, 3, PAD]])
-PIECES = torch.tensor(
+NGRAMS = torch.tensor(
     [[[1, 0], [5, 6], [7, 0], [9, 9]], [[1, 0], [21, 0], [3, 4], [0, 0]]]
 )  # fmt: skip
 VECTORS = torch.tensor([[ROOT, 3, 4, UNK], [ROOT, 6, 5, PAD]])
 MARKS = torch.tensor(
     [[[ROOT, PAD], [3, 4], [5, PAD], [PAD, PAD]], [[ROOT, PAD], [5, 4], [3, PAD], [PAD, PAD]]]
 )  # fmt: skip
-IDS = WordIds(WORDS, TAGS, PIECES, VECTORS, MARKS)
+IDS = WordIds(WORDS, TAGS, NGRAMS, VECTORS, MARKS)
 
 
 def inputs(config: ModelConfig = FULL, vocab: Vocab = VOCAB) -> Inputs:
@@ -76,7 +76,7 @@ def test_parts_stand_side_by_side() -> None:
     assert made.spelling is not None
     assert made.vector is not None
     parts = [made.word(WORDS), made.tag(TAGS), made.mark(MARKS)]
-    parts += [made.spelling(PIECES), made.vector(VECTORS)]
+    parts += [made.spelling(NGRAMS), made.vector(VECTORS)]
     torch.testing.assert_close(x, torch.cat(parts, dim=-1))
 
 
@@ -99,7 +99,7 @@ def test_only_the_parts_of_the_config_are_read(config: ModelConfig, size: int) -
     unread = WordIds(
         WORDS,
         TAGS if made.tag else nothing(TAGS),
-        PIECES if made.spelling else nothing(PIECES),
+        NGRAMS if made.spelling else nothing(NGRAMS),
         VECTORS if made.vector else nothing(VECTORS),
         MARKS if made.mark else nothing(MARKS),
     )

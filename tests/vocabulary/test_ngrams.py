@@ -17,7 +17,7 @@ from headwise.vocabulary.ngrams import (
 )
 
 LONGEST = sum(2 * END_LENGTH + more for more in (0, 1, 0, -1))
-"""Pieces of a word of which everything is read: of one character, two, three and four."""
+"""N-grams of the longest word that is read whole: of one character, two, three and four."""
 
 
 def bucket(ngram: str, n_buckets: int) -> int:
