@@ -1,14 +1,17 @@
-"""Load on a server, over loopback, by wrk: throughput, latency, overload, memory.
+"""Throughput, latency, overload and memory of a server, measured with wrk over loopback.
 
     python -m bench.serve
     python -m bench.serve --seconds 10 --rounds 5 --requests 10000 200000 --workers 2
 
-wrk 4 must be on the path. Texts are sentences of about 20 words from a treebank file. Printed are:
-how many requests a second one process answers without a server (threads on the parser, text in and
-JSON out) and how many with one, at 32 connections, of one process with as many threads and of as
-many processes with one thread each, in turns, round after round; the 99th percentile of the time to
-answer at half that; what happens at ten times the capacity, and how soon one request is answered
-after it; the resident memory after so many requests. Server, wrk and this script share the machine.
+wrk 4 must be on the path. Texts are sentences of about 20 words from a treebank file. It prints
+
+- requests per second at 32 connections: of the parser on threads in this process (text in, JSON
+  out), of a server with as many threads, and of one with as many processes of one thread each, in
+  turns for several rounds; and the 99th percentile of the latency at that load and at half of it;
+- the answers at ten times the capacity, and how soon after that one request is answered;
+- the resident memory after some requests and after many.
+
+Server, wrk and this script share the machine.
 """
 
 import argparse
@@ -43,11 +46,11 @@ function request()
   return wrk.format(nil, "/parse", nil, bodies[next_body])
 end
 """
-DELAY = "function delay() return math.random(0, {most}) end\n"
+DELAY = "function delay() return math.random(0, {max_delay}) end\n"
 
 
-class Loaded(NamedTuple):
-    """What wrk saw."""
+class WrkResult(NamedTuple):
+    """What wrk measured."""
 
     rate: float
     p99: float
@@ -55,7 +58,7 @@ class Loaded(NamedTuple):
     refused: int
     n_requests: int
     broken: str
-    """Connections that failed, in wrk's words."""
+    """Connections that failed, as wrk reports them."""
 
 
 class Server(NamedTuple):
@@ -65,7 +68,7 @@ class Server(NamedTuple):
     pid: int
 
     def memory(self) -> int:
-        """Give its resident memory in MiB."""
+        """Return its resident memory in MiB."""
         status = Path(f"/proc/{self.pid}/status").read_text(encoding="ascii")
         found = re.search(r"VmRSS:\s+(\d+) kB", status)
         assert found
@@ -74,7 +77,7 @@ class Server(NamedTuple):
 
 @contextmanager
 def serving(workers: int, processes: int = 1) -> Iterator[Server]:
-    """Start a server on a free port, wait for it, and end it."""
+    """Start a server on a free port, wait until it answers, and stop it at the end."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "headwise", "serve", "--quiet", "--port", str(port)]
@@ -90,10 +93,10 @@ def serving(workers: int, processes: int = 1) -> Iterator[Server]:
         process.wait(60)
 
 
-def load(url: str, texts: list[str], connections: int, seconds: int, delay: int = 0) -> Loaded:
-    """Let wrk ask for so long; with `delay`, each connection pauses up to so many milliseconds."""
+def load(url: str, texts: list[str], connections: int, seconds: int, delay: int = 0) -> WrkResult:
+    """Run wrk for some seconds; each connection pauses for up to `delay` milliseconds."""
     bodies = ", ".join(f"[==[{json.dumps({'text': text})}]==]" for text in texts)
-    script = SCRIPT.format(bodies=bodies) + (DELAY.format(most=delay) if delay else "")
+    script = SCRIPT.format(bodies=bodies) + (DELAY.format(max_delay=delay) if delay else "")
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as stream:
         stream.write(script)
         stream.flush()
@@ -111,14 +114,14 @@ def load(url: str, texts: list[str], connections: int, seconds: int, delay: int 
     refused = re.search(r"Non-2xx or 3xx responses: (\d+)", done)
     broken = re.search(r"Socket errors: (.*)", done)
     scale = {"us": 0.001, "ms": 1.0, "s": 1000.0}[tail[2]]
-    return Loaded(
+    return WrkResult(
         float(rate[1]), float(tail[1]) * scale, int(refused[1]) if refused else 0,
         int(total[1]), broken[1] if broken else "none",
     )  # fmt: skip
 
 
 def in_process(texts: list[str], workers: int, seconds: float) -> float:
-    """Parse without a server, on as many threads; give texts a second."""
+    """Parse without a server, on as many threads; return texts per second."""
     parser = headwise.load()
 
     def parse(text: str) -> int:
@@ -133,7 +136,7 @@ def in_process(texts: list[str], workers: int, seconds: float) -> float:
 
 
 def ask_until_answered(url: str, text: str) -> float:
-    """Ask for one parse until it is given; say how long that took."""
+    """Send a request until it is answered; return how long that took."""
     started = time.perf_counter()
     body, kind = json.dumps({"text": text}), {"Content-Type": "application/json"}
     while True:
@@ -150,7 +153,7 @@ def ask_until_answered(url: str, text: str) -> float:
 
 
 def sample_texts(path: str) -> list[str]:
-    """Give sentences of about 20 words."""
+    """Read sentences of about 20 words."""
     sentences = [s for s in headwise.read_sentences(path) if 16 <= len(s) <= 24]
     return [sentence.text for sentence in sentences]
 
@@ -163,19 +166,22 @@ def main() -> None:
     options.add_argument("--workers", type=int, default=2)
     options.add_argument("--requests", type=int, nargs=2, default=[1_000, 3_000])
     options.add_argument("--sample", default=SAMPLE)
-    given = options.parse_args()
-    texts = sample_texts(given.sample)
-    throughput(texts, given.workers, given.rounds, given.seconds)
-    with serving(given.workers) as server:
-        overload(server, texts, given.seconds)
-    with serving(given.workers) as server:
-        remember(server, texts, given.requests)
+    arguments = options.parse_args()
+    texts = sample_texts(arguments.sample)
+    throughput(texts, arguments.workers, arguments.rounds, arguments.seconds)
+    with serving(arguments.workers) as server:
+        overload(server, texts, arguments.seconds)
+    with serving(arguments.workers) as server:
+        memory_growth(server, texts, arguments.requests)
 
 
 def throughput(texts: list[str], workers: int, rounds: int, seconds: int) -> None:
-    """Compare servers with the parser alone, in turns; the middle of all rounds is printed."""
+    """Compare servers with the parser alone, in turns; print the medians of all rounds."""
     alone: list[float] = []
-    seen: dict[tuple[int, int], list[tuple[Loaded, Loaded]]] = {(workers, 1): [], (1, workers): []}
+    seen: dict[tuple[int, int], list[tuple[WrkResult, WrkResult]]] = {
+        (workers, 1): [],
+        (1, workers): [],
+    }
     for _ in range(rounds):
         alone.append(in_process(texts, workers, seconds))
         for (n_threads, n_processes), answers in seen.items():
@@ -197,7 +203,7 @@ def throughput(texts: list[str], workers: int, rounds: int, seconds: int) -> Non
 
 
 def overload(server: Server, texts: list[str], seconds: int) -> None:
-    """Ask for ten times what there is room for: 320 connections with 20 sentences each."""
+    """Send ten times what the server can do: 320 connections with 20 sentences each."""
     long = [" ".join(texts[i:] + texts[:i])[:2_000] for i in range(10)]
     load(server.url, long, 4, 2)
     before = server.memory()
@@ -214,11 +220,11 @@ def overload(server: Server, texts: list[str], seconds: int) -> None:
     print(f"  memory {before} MiB before, {after} MiB after")
 
 
-def remember(server: Server, texts: list[str], requests: list[int]) -> None:
+def memory_growth(server: Server, texts: list[str], requests: list[int]) -> None:
     """Compare the memory after some requests and after many."""
     n_requests, seen = 0, []
-    for most in requests:
-        while n_requests < most:
+    for n_wanted in requests:
+        while n_requests < n_wanted:
             n_requests += load(server.url, texts, CONNECTIONS, 5).n_requests
         seen.append(server.memory())
         print(f"after {n_requests:,} requests: {seen[-1]} MiB")

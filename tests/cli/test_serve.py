@@ -1,4 +1,4 @@
-"""`headwise serve`: its flags, and what it says when it cannot start."""
+"""`headwise serve`: its flags, and its messages if it cannot start."""
 
 import builtins
 import sys
@@ -19,26 +19,28 @@ def invoke(*arguments: str) -> tuple[int, str]:
 
 
 def test_every_setting_has_a_flag_and_a_line_in_the_docs() -> None:
-    code, shown = invoke("--help")
+    code, output = invoke("--help")
     assert code == 0
-    assert "Examples:" in shown
+    assert "Examples:" in output
     documented = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     for field in ServeConfig.__struct_fields__:
         flag = f"--{field.replace('_', '-')}"
-        assert flag in shown
+        assert flag in output
         assert f"`{flag}`" in documented
 
 
 def test_settings_reach_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    got: list[object] = []
-    monkeypatch.setattr("headwise.serve.server.run_server", lambda *given: got.extend(given))
+    received: list[object] = []
+    monkeypatch.setattr(
+        "headwise.serve.server.run_server", lambda *arguments: received.extend(arguments)
+    )
     monkeypatch.setenv("HEADWISE_TOKEN", "secret")
-    code, said = invoke(
+    code, output = invoke(
         "-m", "en", "-m", "x=models/de", "--cors", "https://a.b", "--max-words", "5",
         "--allowed-host", "a.b", "--allowed-host", "c",
     )  # fmt: skip
-    assert (code, said) == (0, "")
-    config, models, processes, quiet = got
+    assert (code, output) == (0, "")
+    config, models, processes, quiet = received
     assert config == ServeConfig(
         token="secret", cors=("https://a.b",), max_words=5, allowed_host=("a.b", "c")
     )
@@ -54,11 +56,11 @@ def test_settings_reach_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
         (["--host", "192.0.2.1"], "cannot listen on 192.0.2.1, port 8080: "),
     ],
 )
-def test_what_cannot_be_is_one_message(flags: list[str], what: str) -> None:
-    code, said = invoke(*flags)
+def test_an_impossible_setting_is_one_message(flags: list[str], what: str) -> None:
+    code, output = invoke(*flags)
     assert code == 1
-    assert what in said
-    assert "hint:" in said
+    assert what in output
+    assert "hint:" in output
 
 
 @pytest.mark.parametrize(
@@ -72,17 +74,17 @@ def test_what_cannot_be_is_one_message(flags: list[str], what: str) -> None:
         ["--allowed-host", "https://example.org"],
     ],
 )
-def test_wrong_values_are_wrong_usage(flags: list[str]) -> None:
-    code, said = invoke(*flags)
+def test_wrong_values_are_usage_errors(flags: list[str]) -> None:
+    code, output = invoke(*flags)
     assert code == 2
-    assert f"Invalid value for '{flags[0]}'" in said
+    assert f"Invalid value for '{flags[0]}'" in output
 
 
-def test_an_empty_variable_is_no_open_door(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_variable_does_not_open_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWISE_TOKEN", "")
-    code, said = invoke()
+    code, output = invoke()
     assert code == 1
-    assert "HEADWISE_TOKEN: the token is empty" in said
+    assert "HEADWISE_TOKEN: the token is empty" in output
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,6 +97,6 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.delitem(sys.modules, "headwise.serve.server", raising=False)
     monkeypatch.setattr(builtins, "__import__", without)
-    code, said = invoke()
+    code, output = invoke()
     assert code == 1
-    assert "pip install 'headwise[serve]'" in said
+    assert "pip install 'headwise[serve]'" in output

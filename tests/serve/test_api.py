@@ -147,16 +147,6 @@ def test_every_token_comes_back_or_the_request_is_refused(
         assert [len(s["words"]) for s in answer.json()["sentences"]] == list(map(len, tokens))
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(st.text(max_size=80))
-def test_any_text_is_parsed_or_refused(client: httpx.Client, text: str) -> None:
-    body = json.dumps({"text": text, "distribution": True})
-    answer = client.post("/parse", content=body, headers={"content-type": "application/json"})
-    assert answer.status_code in (200, 400)
-
-
 def test_long_lines_count_as_several_words() -> None:
     assert estimate_words("") == estimate_words("", 0) == 1
     assert estimate_words("a b c d e " * 10) == 21

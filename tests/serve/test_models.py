@@ -36,13 +36,6 @@ def test_an_unknown_model_is_refused(models: Models, asked: str) -> None:
     assert len(refusal.value.what) < 100
 
 
-def test_components(models: Models) -> None:
-    assert models.components() == {
-        "en": ["tokenizer", "tagger", "parser"],
-        "words-only": ["tagger", "parser"],
-    }
-
-
 def test_settings_change_the_trees_and_share_the_network(parser: Parser) -> None:
     changed = with_settings(parser, "eisner", keep_tags=True)
     assert changed.scorer is parser.scorer

@@ -152,7 +152,7 @@ def test_cancelled_work_is_dropped(workers: Workers, metrics: Metrics) -> None:
     assert waiting_words(metrics) == workers.n_jobs == 0
 
 
-def test_an_error_reaches_whoever_waits(workers: Workers) -> None:
+def test_an_error_is_that_of_the_future(workers: Workers) -> None:
     def broken() -> AnswerSteps:
         yield StepResult(1, 1)
         raise ValueError("broken")

@@ -1,5 +1,6 @@
 import asyncio
 import contextlib
+import threading
 import time
 import tracemalloc
 from urllib.parse import quote
@@ -15,7 +16,6 @@ from headwise.serve.requests import (
     SMALL_BYTES,
     BodyReader,
     Refusal,
-    Room,
     read_multipart,
     read_query,
     require_media_type,
@@ -64,17 +64,17 @@ def test_content_length_must_be_a_number(length: bytes) -> None:
     reader.close()
 
 
-def test_large_bodies_share_a_room_and_small_ones_always_fit() -> None:
-    room = Room(1_000, Refusal(429, "full"))
-    with room.hold() as large, room.hold() as other, room.hold() as small:
-        large(SMALL_BYTES)
-        large(600)
-        other(SMALL_BYTES + 400)
-        small(SMALL_BYTES)
-        with pytest.raises(Refusal, match="full"):
-            other(1)
-    with room.hold() as large:
-        large(SMALL_BYTES + 1_000)
+def test_a_large_body_is_decoded_in_a_thread() -> None:
+    async def receive() -> dict[str, object]:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    reader = BodyReader(10**6, 1)
+    for n_bytes, is_large in ((SMALL_BYTES, False), (SMALL_BYTES + 1, True)):
+        body = bytes(n_bytes)
+        request = Request({"type": "http", "method": "POST", "headers": []}, receive)
+        thread = asyncio.run(reader.read(request, lambda _: threading.current_thread()))
+        assert (thread is not threading.current_thread()) == is_large
+    reader.close()
 
 
 @settings(max_examples=60, deadline=None)

@@ -4,9 +4,7 @@ import email.mime.multipart
 import email.mime.text
 import email.policy
 import json
-import subprocess
 import urllib.request
-from pathlib import Path
 
 import httpx
 import pytest
@@ -43,18 +41,6 @@ def test_query_form_and_parts_give_the_same(client: httpx.Client, expected: str)
     for answer in (query, form, parts, mixed, empty):
         assert answer.status_code == 200, answer.text
         assert answer.json()["result"] == expected
-
-
-def test_curl_as_documented(client: httpx.Client, tmp_path: Path) -> None:
-    path = tmp_path / "input_file.txt"
-    path.write_text("Děti jedí.\n", encoding="utf-8")
-    url = url_of(client, "/process")
-    for flags in (
-        ["--data", "tokenizer=&tagger=&parser=&data=Děti jedí."],
-        [f"-Fdata=@{path}", "-Fmodel=english", "-Ftokenizer=", "-Ftagger=", "-Fparser="],
-    ):
-        done = subprocess.run(["curl", "-s", *flags, url], capture_output=True, check=True)
-        assert "# text = Děti jedí.\n" in json.loads(done.stdout)["result"]
 
 
 def test_parts_as_udpipes_own_client_writes_them(client: httpx.Client, expected: str) -> None:

@@ -1,7 +1,7 @@
-"""The page in the browser: a fixed table of files, read once at the start.
+"""The page for the browser: a fixed table of files, read once at the start.
 
-What a request names is looked up in the table and nowhere else, so no request reaches the file
-system. The page may load its own files and ask its own server; nothing else, and no inline code.
+Requests look up the table and nothing else, so none reaches the file system. The page may load its
+own files and use its own server, nothing else, and contains no inline code.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ TYPES = {
     "webmanifest": "application/manifest+json",
     "txt": "text/plain; charset=utf-8",
 }
-"""What is served, by the ending of the name; other files are not."""
+"""By the suffix of a file; files with other suffixes are not served."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; "
@@ -37,7 +37,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "referrer-policy": "no-referrer",
     "x-frame-options": "DENY",
-    # Names stay the same over releases: ask each time, and get 304 where nothing changed.
+    # Names are the same in all releases: browsers ask each time, and get 304 if nothing changed.
     "cache-control": "no-cache",
 }
 INDEX = "index.html"
@@ -45,7 +45,7 @@ NO_PAGE = "headwise: the API is described at /openapi.json; this installation ha
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class PageFile:
     """A file as it is sent."""
 
     data: bytes
@@ -61,21 +61,21 @@ def page_routes() -> list[Route]:
     return [_route(path, file) for path, file in ({"/": index} | named).items()]
 
 
-def read_files(folder: Traversable) -> Mapping[str, File]:
+def read_files(folder: Traversable) -> Mapping[str, PageFile]:
     """Read the files of a folder, without those in folders inside it."""
     table = {}
     for entry in sorted(folder.iterdir(), key=lambda e: e.name) if folder.is_dir() else []:
-        kind = TYPES.get(entry.name.rpartition(".")[2])
-        if kind and entry.is_file():
-            table[entry.name] = _file(entry.read_bytes(), kind)
+        media_type = TYPES.get(entry.name.rpartition(".")[2])
+        if media_type and entry.is_file():
+            table[entry.name] = _file(entry.read_bytes(), media_type)
     return table
 
 
-def _file(data: bytes, kind: str) -> File:
-    return File(data, kind, f'"{hashlib.sha256(data).hexdigest()[:24]}"')
+def _file(data: bytes, media_type: str) -> PageFile:
+    return PageFile(data, media_type, f'"{hashlib.sha256(data).hexdigest()[:24]}"')
 
 
-def _route(path: str, file: File) -> Route:
+def _route(path: str, file: PageFile) -> Route:
     async def send(request: Request) -> Response:
         headers = HEADERS | {"etag": file.etag}
         known = request.headers.get("if-none-match", "")

@@ -125,7 +125,7 @@ class Workers:
         self._metrics.queue_words.set(self._light.cost + self._heavy.cost)
 
     def _take_turn(self, job: _Job) -> None:
-        """Take one turn and queue up for the next; any error goes to whoever waits."""
+        """Take one turn and queue up for the next; any error goes to the future."""
         started = time.monotonic()
         if job.response.cancelled() or started > job.deadline:
             job.steps.close()
@@ -182,7 +182,7 @@ class Workers:
     def _end(
         self, job: _Job, response: bytes | None = None, error: Exception | None = None
     ) -> None:
-        with self._changed:  # before the response, so that whoever has it finds the job gone
+        with self._changed:  # before the response, so that the job is gone when it arrives
             self._add(job, -1)
             self._changed.notify_all()
         if job.response.set_running_or_notify_cancel():
