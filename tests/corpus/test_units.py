@@ -27,13 +27,12 @@ def plan(corpus: Path, job: CorpusJob) -> CorpusPlan:
     return make_plan([str(corpus)], None, job)
 
 
-def make(parser: Parser, job: CorpusJob, output: Path) -> Callable[[Unit, bool], ShardRecord]:
-    return lambda unit, is_isolated: make_shard(parser, unit, job, output)
-
-
 def test_a_unit_is_done_once(plan: CorpusPlan, parser: Parser, tmp_path: Path) -> None:
     unit = next(plan.units())
-    work = make(parser, plan.job, tmp_path)
+
+    def work(unit: Unit, is_isolated: bool) -> ShardRecord:
+        return make_shard(parser, unit, plan.job, tmp_path)
+
     done = process_unit(unit, tmp_path, work)
     assert done.is_new
     assert done.record is not None
@@ -52,27 +51,6 @@ def test_a_unit_is_done_once(plan: CorpusPlan, parser: Parser, tmp_path: Path) -
     assert process_unit(unit, tmp_path, work).is_new
     shard.unlink()
     assert process_unit(unit, tmp_path, work).is_new
-
-
-def test_quarantined_documents_are_in_the_record(
-    plan: CorpusPlan, parser: Parser, tmp_path: Path
-) -> None:
-    records = [make_shard(parser, unit, plan.job, tmp_path) for unit in plan.units()]
-    (quarantined,) = [item for record in records for item in record.quarantined]
-    assert quarantined.document.startswith("b.jsonl:")
-    assert "not JSON" in quarantined.error
-    assert sum(record.n_documents for record in records) == 15 + 30 + 3
-
-
-def test_documents_can_be_skipped(plan: CorpusPlan, parser: Parser, tmp_path: Path) -> None:
-    unit = next(plan.units())
-    started: list[str] = []
-    whole = make_shard(parser, unit, plan.job, tmp_path, {}, started.append)
-    assert len(started) == whole.n_documents
-    assert whole == make_shard(parser, unit, plan.job, tmp_path)
-    less = make_shard(parser, unit, plan.job, tmp_path, {started[1]: "it kills"}, started.append)
-    assert less.n_documents == whole.n_documents - 1
-    assert [item.error for item in less.quarantined] == ["it kills"]
 
 
 def test_a_large_document_that_fails_half_way_leaves_nothing(

@@ -2,8 +2,8 @@
 
 A plan lists the inputs in sorted order and divides them into units; unit k becomes shard k. The
 division depends only on the inputs, and the result of a unit only on its bytes and the model, so
-the shards are the same bytes whoever makes them and however often. Ray Data hands units to workers
-and hands them out again when a worker dies; there is no scheduler of our own.
+the shards are the same bytes whichever worker makes them, and however often. Ray Data hands units
+to workers, and hands them out again when a worker dies; there is no scheduler of our own.
 
     storage          find input files in folders, by pattern, on any file system; open, decompress
     splitting        a byte stream -> the documents that start in a range of it
