@@ -87,8 +87,8 @@ def test_without_a_segmenter_the_document_must_say() -> None:
     with pytest.raises(ModelError, match="sentencizer"):
         find_sentences([doc_of("a b")], None, True)
     assert find_sentences([doc_of("a"), doc_of("")], None, True) == [[SentenceSpan(0, 1, (0,))], []]
-    said = doc_of("a b", [True, False])
-    assert find_sentences([said], None, True) == [[SentenceSpan(0, 2, (0, 1))]]
+    marked = doc_of("a b", [True, False])
+    assert find_sentences([marked], None, True) == [[SentenceSpan(0, 2, (0, 1))]]
 
 
 def test_a_sentence_that_is_too_long_is_refused() -> None:

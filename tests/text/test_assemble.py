@@ -8,7 +8,7 @@ import pytest
 from headwise.errors import DataError
 from headwise.text.assemble import assemble
 from headwise.text.expand import Expansions
-from headwise.text.scan import EXPANDS, SENTENCE_END, TOKEN_END, WORD_END, Labelled
+from headwise.text.scan import EXPANDS, SENTENCE_END, TOKEN_END, WORD_END, Labelled, is_white_space
 from headwise.text.symbols import read_symbols
 from headwise.treebank.sentence import Sentence
 
@@ -18,27 +18,23 @@ RULES = Expansions({"do": ("de", "o")})
 
 def labelled(marked: str, n: int = 100) -> Iterator[Labelled]:
     """Label `ab|c/` by the marks after its characters; yield n symbols at a time."""
-    text = "".join(character for character in marked if character not in MARKS)
-    labels = []
+    labels: list[int] = []
     for character in marked:
         if character in MARKS:
             labels[-1] |= MARKS[character]
         else:
             labels.append(0)
-    kept = dict(enumerate(labels))
-    for part in read_symbols(text):
-        values = [
-            0 if code in {0x20, 0x2029} else kept[offset]
-            for code, offset in zip(part.codes.tolist(), part.offsets.tolist(), strict=True)
-        ]
+    for part in read_symbols(marked.translate(dict.fromkeys(map(ord, MARKS)))):
+        values = np.array([*labels, 0], np.uint8)[part.offsets]
+        values[is_white_space(part.codes)] = 0
         for i in range(0, len(values), n):
             some = slice(i, i + n)
-            yield Labelled(part.codes[some], part.offsets[some], np.array(values[some], np.uint8))
+            yield Labelled(part.codes[some], part.offsets[some], values[some])
 
 
 def rows(sentence: Sentence) -> list[tuple[str, str, str]]:
     columns = [line.rstrip("\n").split("\t") for line in sentence.lines if "\t" in line]
-    return [(line[0], line[1], line[9]) for line in columns]
+    return [(number, form, misc) for number, form, *_, misc in columns]
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 100])

@@ -5,7 +5,6 @@ before them, or to the first word of their sentence, as `dep`, with the tags of 
 In spaCy a root is its own head.
 """
 
-import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,14 +18,18 @@ from headwise.arrays import FloatArray
 from headwise.errors import DataError, ModelError
 from headwise.integrations.surface import Segment, sentence_starts
 from headwise.text.segmenter import NO_SEGMENTER
-from headwise.text.symbols import BYTE_ORDER_MARK, Offsets
+from headwise.text.symbols import (
+    BYTE_ORDER_MARK,
+    Offsets,
+    replace_invalid,
+    to_codes,
+    to_text,
+)
 from headwise.treebank.sentence import BLANK, Parse, Sentence, sentence_from_words
 
 MAX_WORDS = 10_000
 """Words in a sentence; the scores of its arcs then take 400 MB."""
 SPACE_LABEL, SPACE_UPOS, SPACE_TAG = "dep", "SPACE", "_SP"
-_NOT_ALLOWED = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffd]")
-_WHITE_SQUARE = "\u25a1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +140,8 @@ def conllu_form(text: str) -> str:
     """Spell a token as CoNLL-U does: normal form C, no control characters, single spaces."""
     if text.isascii() and text.isprintable() and " " not in text:
         return text
-    return unicodedata.normalize("NFC", _NOT_ALLOWED.sub(_WHITE_SQUARE, " ".join(text.split())))
+    codes = replace_invalid(to_codes(" ".join(text.split())))
+    return unicodedata.normalize("NFC", to_text(codes))
 
 
 def write_parses(doc: Doc, spans: Sequence[SentenceSpan], parses: Sequence[Parse]) -> None:

@@ -76,7 +76,7 @@ def read_symbols(
             has_gap[0] &= not is_first
             # A gap, if there is one, goes before its character and shares its offset.
             wanted = np.stack([has_gap, np.ones_like(has_gap)], axis=1).ravel()
-            pairs = np.stack([gaps.astype(np.uint32), _cleaned(codes[kept])], axis=1).ravel()
+            pairs = np.stack([gaps.astype(np.uint32), replace_invalid(codes[kept])], axis=1).ravel()
             yield Symbols(pairs[wanted], np.repeat(kept + n_read, 2)[wanted])
             n_lines_before, is_first = int(at_kept[-1]), False
         if len(codes):
@@ -110,8 +110,8 @@ def _ends_line(codes: Codes, before: Codes) -> Flags:
     return ends
 
 
-def _cleaned(codes: Codes) -> Codes:
-    """Replace characters that CoNLL-U does not allow."""
+def replace_invalid(codes: Codes) -> Codes:
+    """Replace characters that CoNLL-U does not allow by a white square."""
     is_control = (codes < 0x20) | ((codes >= 0x7F) & (codes < 0xA0))
     is_surrogate = (codes >= 0xD800) & (codes < 0xE000)
     is_bad = is_control | is_surrogate | (codes == _REPLACEMENT_CHARACTER)

@@ -1,4 +1,4 @@
-"""The reach of the network is what it says."""
+"""A score depends on the characters in reach, and on no others."""
 
 import torch
 
@@ -7,7 +7,7 @@ from headwise.settings.training import SegmentConfig
 from headwise.text.scan import make_alphabet
 
 
-def test_network_sees_as_far_as_it_says() -> None:
+def test_reach_is_how_far_the_network_sees() -> None:
     torch.manual_seed(1)
     alphabet = make_alphabet("ab")
     network = SegmentNetwork(SegmentConfig(channels=8, layers=3), alphabet).eval()
