@@ -70,7 +70,7 @@ def test_sentences_are_found_in_the_text_of_all_documents_together() -> None:
     ]
 
 
-def test_what_a_document_says_stands_and_the_rest_is_found() -> None:
+def test_marked_sentence_starts_are_kept_and_the_others_found() -> None:
     assert bounds(doc_of("a b. c d", [True, False, False, True])) == [(0, 3), (3, 4)]
     assert bounds(doc_of("a b. c d", [None, None, False, None])) == [(0, 4)]
     assert bounds(doc_of("a b. c d", [None, True, None, None])) == [(0, 1), (1, 2), (2, 4)]
@@ -83,7 +83,7 @@ def test_a_sentence_that_starts_inside_a_token_starts_with_the_next() -> None:
     assert bounds(Doc(VOCAB, words=["a", "b. c"])) == [(0, 2)]
 
 
-def test_without_a_segmenter_the_document_must_say() -> None:
+def test_without_a_segmenter_the_document_must_mark_its_sentences() -> None:
     with pytest.raises(ModelError, match="sentencizer"):
         find_sentences([doc_of("a b")], None, True)
     assert find_sentences([doc_of("a"), doc_of("")], None, True) == [[SentenceSpan(0, 1, (0,))], []]
@@ -109,7 +109,7 @@ def test_white_space_inside_a_token_is_one_space() -> None:
     assert conllu_form("New\t\n York") == "New York"
 
 
-def test_tags_and_forms_go_to_the_parser() -> None:
+def test_the_parser_gets_tags_and_forms() -> None:
     doc = Doc(VOCAB, words=["m", "\n", "x"], pos=["DET", "", ""], tags=["ART", "", ""])
     doc[0]._.word_form = "dem"
     words = span_to_sentence(doc, SentenceSpan(0, 3, (0, 2))).words
