@@ -92,14 +92,14 @@ def measure(gold_path: Path, out: Path, part: str) -> list[str]:
 
 def as_tree(sentence: Sentence) -> Sentence:
     """Make the word before each word its head: the scorer requires trees but ignores them here."""
-    lines = list(sentence.lines)
-    for row, word in zip(sentence.rows, sentence.words, strict=True):
-        head = int(word.id) - 1
-        label = "dep" if head else "root"
-        changed = word._replace(head=str(head), deprel=label, deps="_")
-        lines[row] = "\t".join(changed) + "\n"
-    kept = [line for line in lines if "." not in line.split("\t")[0] or line.startswith("#")]
-    return Sentence(sentence.words, tuple(kept), sentence.rows)
+    words = []
+    for position, word in enumerate(sentence.words):
+        label = "dep" if position else "root"
+        words.append(word._replace(head=str(position), deprel=label, deps="_"))
+    tree = sentence.with_words(words)
+    empty_rows = {node.row for node in tree.empty_nodes}
+    lines = tuple(line for row, line in enumerate(tree.lines) if row not in empty_rows)
+    return Sentence(tree.words, lines, ())
 
 
 def speed(segmenter: Segmenter, text: str) -> float:

@@ -20,7 +20,7 @@ from msgspec import Meta
 
 from bench.experiment.jobs import ROOT, Job, Lane, Step
 from headwise.errors import ConfigError
-from headwise.settings.recipe import convert
+from headwise.settings.recipe import to_struct
 
 Name = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]*$")]
 Seed = Annotated[int, Meta(ge=0, lt=2**31)]
@@ -96,7 +96,7 @@ def read_toml(path: Path, kind: type[T], default_path: Path) -> T:
         raise ConfigError(f"{path}: {error.strerror}", hint) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: not TOML: {error}") from error
-    return convert(table, kind, str(path))
+    return to_struct(table, kind, str(path))
 
 
 def select_runs(plan: Plan, only: Sequence[str] = ()) -> list[Run]:

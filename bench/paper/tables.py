@@ -12,7 +12,7 @@ from bench.experiment.results import Result
 from bench.experiment.tables import Average, Cell, Pair, Table, average
 from bench.paper.plan import Dataset, PaperDataset, Plan, System
 from bench.paper.scores import PartScores, Scores, Treebank
-from headwise.settings.recipe import convert
+from headwise.settings.recipe import to_struct
 
 PUBLISHED_PATH = Path(__file__).with_name("published.toml")
 PROJECTIVE: tuple[PaperDataset, ...] = ("ptb", "ctb")
@@ -72,7 +72,7 @@ class Findings:
 def read_published(path: Path = PUBLISHED_PATH) -> dict[PaperDataset, Published]:
     """Read the scores of the paper."""
     table = tomllib.loads(path.read_text(encoding="utf-8"))
-    return convert(table, dict[PaperDataset, Published], str(path))
+    return to_struct(table, dict[PaperDataset, Published], str(path))
 
 
 def part_scores(

@@ -19,7 +19,7 @@ import msgspec
 from headwise.errors import ConfigError, DataError, HeadwiseError, ModelError
 from headwise.settings.decoding import DecodeConfig
 from headwise.settings.parsing import MEMORY_BUDGET, SMALLEST_MEMORY_BUDGET
-from headwise.settings.recipe import convert as _as_struct
+from headwise.settings.recipe import to_struct as _to_struct
 from headwise.treebank.conllu import Malformed, read_conllu, read_sentences, write_conllu
 from headwise.treebank.sentence import Parse, Sentence, Word, sentence_from_words
 from headwise.version import VERSION
@@ -84,7 +84,7 @@ def load(
         hint = f"{SMALLEST_MEMORY_BUDGET:,} bytes or more"
         raise ConfigError(f"memory_budget is {memory_budget:,}", hint)
     if decode is not None:
-        _as_struct(msgspec.to_builtins(decode), DecodeConfig, "decode")
+        _to_struct(msgspec.to_builtins(decode), DecodeConfig, "decode")
     models = [model] if isinstance(model, str | Path | Bundle) else list(model)
     if not models:
         raise ConfigError("no model is given", "headwise.load() loads the English one")

@@ -55,7 +55,7 @@ def read_recipe(
     for name, value in (values or {}).items():
         section, _, key = name.partition(".")
         table.setdefault(section, {})[key] = value
-    return convert(table, Recipe, " --set ".join((str(path), *settings)))
+    return to_struct(table, Recipe, " --set ".join((str(path), *settings)))
 
 
 def _lay_over(table: dict[str, Any], setting: str) -> None:
@@ -73,10 +73,10 @@ def _lay_over(table: dict[str, Any], setting: str) -> None:
     table.setdefault(section, {})[key] = parsed
 
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
-def convert(table: object, kind: type[T], where: str) -> T:
+def to_struct(table: object, kind: type[_T], where: str) -> _T:
     """Turn plain tables into a struct, or say which key of `where` is at fault."""
     try:
         return msgspec.convert(table, kind)
