@@ -95,7 +95,7 @@ def test_labels_that_are_learned_after_an_average_are_kept(
     state = trained(recipe, tmp_path / "whole")
     scored = [r.dev_las for r in history(state) if r.phase == "label" and r.dev_las is not None]
     assert len(scored) == 3
-    assert las_of(state) == state.progress.best_score >= max(scored) > 2
+    assert las_of(state) == state.progress.best_score >= max(scored) > 0
     assert joint or state.progress.best_score == max(scored)
     (tmp_path / "broken").mkdir()
     list(islice(train_network(start(recipe, tmp_path / "broken", CPU)), 9))

@@ -27,7 +27,7 @@ from headwise.settings.model import ModelConfig
 
 kernels = pytest.importorskip("headwise.network.kernels.triton_kernels", reason="needs Triton")
 DEVICE = torch.device("cuda" if os.environ["TRITON_INTERPRET"] == "0" else "cpu")
-FEW = settings(max_examples=8, deadline=None, derandomize=True, database=None)
+FEW = settings(max_examples=5, deadline=None, derandomize=True, database=None)
 COMPILE = Path(__file__).parent / "compiled.py"
 
 
