@@ -90,27 +90,6 @@ def test_info_tells_of_a_transformer(encoder_run: Path) -> None:
     assert told.endswith(f"bert, {N_IDS} subwords, states of 16, windows of 39")
 
 
-def test_an_encoder_that_is_not_there_is_a_clear_error(tiny_treebank: Path, tmp_path: Path) -> None:
-    data = ("--train", tiny_treebank, "--dev", tiny_treebank, "--out", tmp_path / "run")
-    recipe = RECIPE.with_name("accurate-ewt.toml")
-    nowhere = ("--set", f"model.encoder={tmp_path / 'nowhere'}")
-    where = f"{tmp_path / 'nowhere' / 'config.json'}: No such file".encode()
-    fails(1, where, "train", recipe, *data, *nowhere)
-    fails(1, b"hint: --set model.encoder=FOLDER", "train", recipe, *data, *nowhere)
-
-
-def test_training_says_how_it_calibrates(tiny_treebank: Path, tmp_path: Path) -> None:
-    sizes = ("model.hidden_size=16", "model.word_size=8", "model.label_size=8", "label.epochs=1")
-    short = ("train.adam_epochs=1", "train.sgd_epochs=0", "train.calibrate=true")
-    settings = [part for setting in (*sizes, *short) for part in ("--set", setting)]
-    data = ("--train", tiny_treebank, "--dev", tiny_treebank, "--out", tmp_path / "run")
-    done = headwise("train", RECIPE, *data, *settings)
-    assert done.returncode == 0, done.stderr
-    assert b"probabilities: scores divided by " in done.stderr
-    rows = headwise("info", tmp_path / "run").stdout.decode().splitlines()
-    assert any(row.startswith("temperature ") for row in rows)
-
-
 def fails(code: int, message: bytes, *arguments: object, stdin: bytes = b"") -> None:
     done = headwise(*arguments, stdin=stdin)
     assert done.returncode == code
@@ -129,15 +108,6 @@ def test_errors_have_one_message_and_an_exit_code(tiny_run: Path, tmp_path: Path
     fails(2, b"Usage", "evaluate", SAMPLE, SAMPLE, SAMPLE, "--seed", "-1")
     fails(1, b"stdin can be read only once", "evaluate", "-", SAMPLE, SAMPLE)
     fails(2, b"No such command", "sing")
-    fails(1, b"No such file", "train", tmp_path / "missing.toml")
-    fails(1, b"device tpu", "train", RECIPE, "--device", "tpu", "--out", tmp_path)
-    bad = tmp_path / "bad.toml"
-    bad.write_text("[train]\ndropuot = 0.2\n")
-    fails(1, b"dropuot", "train", bad)
-    fails(1, b"not of the form", "train", bad, "--set", "dropout=1")
-    bad.write_text("[train\n")
-    fails(1, b"not TOML", "train", bad)
-    fails(1, b"no train treebank", "train", RECIPE, "--out", tmp_path / "run")
 
 
 def test_on_error_skip_reports_and_passes_through(tiny_run: Path) -> None:

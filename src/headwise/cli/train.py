@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     "--train",
     "train_paths",
     multiple=True,
-    help="Treebank to learn from, a file or a folder; several of them, the main one first.",
+    help="Treebank to learn from, a file or a folder; give several with the main one first.",
 )
 @click.option(
     "--dev",
     "dev_paths",
     multiple=True,
-    help="Treebank to choose the best epoch on; others are scored at the end.",
+    help="Treebank that chooses the best epoch; further ones are scored at the end.",
 )
 @click.option(
     "-o",
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     default=None,
     help="Folder of the run; the model is in OUT/model.  [default: runs/RECIPE-SEED]",
 )
-@click.option("--seed", type=int, help="Default: train.seed of the recipe.")
+@click.option("--seed", type=int, help="Random seed.  [default: train.seed of the recipe]")
 @click.option(
     "--set", "settings", multiple=True, metavar="SECTION.KEY=VALUE", help="Change a setting."
 )
@@ -72,7 +72,7 @@ def train(
     device: str,
     precision: Dtype,
 ) -> None:
-    """Train a parser by a recipe; run it again to go on after an interruption."""
+    """Train a parser by a recipe; the same command resumes an interrupted run."""
     flags = {
         "data.train": _one_or_all(train_paths),
         "data.dev": _one_or_all(dev_paths),
@@ -88,7 +88,7 @@ def train(
 def follow_run(
     recipe: Recipe, folder: Path, device: str, precision: Dtype, launch: "Launch | None" = None
 ) -> None:
-    """Drive a run to its end and show its reports; of several processes the first one shows."""
+    """Train to the end and show the reports; only the first of several processes shows them."""
     with _needs_torch():
         from headwise.learn.compute import Compute, describe_device, find_device
         from headwise.learn.fit.distributed import ALONE
@@ -112,7 +112,7 @@ def _one_or_all(paths: tuple[str, ...]) -> str | tuple[str, ...] | None:
 
 
 def _launch() -> "AbstractContextManager[Launch | None]":
-    """Meet the other processes, where a launcher such as torchrun has started several."""
+    """Meet the other processes, if a launcher such as torchrun has started several."""
     if not {"RANK", "WORLD_SIZE"} <= os.environ.keys():
         return nullcontext()
     with _needs_torch():
