@@ -166,9 +166,11 @@ def test_two_hosts_are_refused(hasty: httpx.Client) -> None:
     assert status(answer) == 421
 
 
-def test_a_client_that_does_not_read_is_cut_off(models: Models) -> None:
+@pytest.mark.parametrize("does_read", [True, False])
+def test_only_a_client_that_does_not_read_is_cut_off(models: Models, does_read: bool) -> None:
     data = "# " + "x" * 7_000_000 + "\n1\tKids" + "\t_" * 8 + "\n\n"
-    with serving(ServeConfig(max_bytes=2**23, max_seconds=1.5), models) as client:
+    max_seconds = 30 if does_read else 1.5
+    with serving(ServeConfig(max_bytes=2**23, max_seconds=max_seconds), models) as client:
         request = httpx.Request("POST", "http://localhost/process", files={"data": data.encode()})
         body = request.read()
         kind = request.headers["content-type"].encode()
@@ -176,10 +178,13 @@ def test_a_client_that_does_not_read_is_cut_off(models: Models) -> None:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
             sock.connect((client.base_url.host, client.base_url.port))
             head = b"POST /process HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + kind
-            sock.sendall(head + b"\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
-            wait_until(lambda: 'path="/process",status="200"' in client.get("/metrics").text)
+            sock.sendall(
+                head + b"\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+            )
+            if not does_read:
+                wait_until(lambda: 'path="/process",status="200"' in client.get("/metrics").text)
             sock.settimeout(10)
-            assert len(read_all(sock)) < 7_000_000
+            assert (len(read_all(sock)) > 7_000_000) == does_read
 
 
 def test_a_warning_is_logged_once_in_a_while() -> None:
