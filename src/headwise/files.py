@@ -86,7 +86,7 @@ def _reason(error: OSError) -> str:
     return error.strerror or str(error)
 
 
-def _decompress(buffered: io.BufferedReader) -> io.BufferedIOBase | io.RawIOBase:
+def _decompress(buffered: io.BufferedReader) -> "io.BufferedIOBase | _XzReader":
     magic = buffered.peek(6)[:6]
     if magic.startswith(GZIP_MAGIC):
         return gzip.GzipFile(fileobj=buffered)
@@ -96,7 +96,7 @@ def _decompress(buffered: io.BufferedReader) -> io.BufferedIOBase | io.RawIOBase
 class _Reader(io.RawIOBase):
     """Reads from a stream, and remembers the error that it failed with."""
 
-    def __init__(self, stream: io.BufferedIOBase | io.RawIOBase) -> None:
+    def __init__(self, stream: "io.BufferedIOBase | _XzReader") -> None:
         self._readinto = getattr(stream, "readinto1", stream.readinto)
         self.failure: BaseException | None = None
 
@@ -111,19 +111,16 @@ class _Reader(io.RawIOBase):
             raise
 
 
-class _XzReader(io.RawIOBase):
+class _XzReader:
     """Decompresses one xz stream after the other.
 
-    `lzma.LZMAFile` takes whatever follows the first stream for the end if it is not a valid header,
-    so a damaged second stream would be lost without a word.
+    `lzma.LZMAFile` stops silently after the first stream if what follows is not a valid header, so
+    a damaged second stream would be lost.
     """
 
     def __init__(self, stream: io.BufferedReader) -> None:
         self._stream = stream
         self._decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ)
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
         view = memoryview(buffer).cast("B")
@@ -145,17 +142,15 @@ class _XzReader(io.RawIOBase):
 
     def _skip_padding(self) -> bytes:
         """Skip the zeros after a stream, and return the start of what follows."""
-        n_zeros = 0
+        rest, n_zeros = b"", 0
         data = self._decompressor.unused_data or self._stream.read1()
-        while data and not (rest := data.lstrip(b"\0")):
-            n_zeros += len(data)
-            data = self._stream.read1()
-        if data:
+        while data and not rest:
+            rest = data.lstrip(b"\0")
             n_zeros += len(data) - len(rest)
-            data = rest
+            data = b"" if rest else self._stream.read1()
         if n_zeros % _XZ_ALIGNMENT:
             raise lzma.LZMAError(f"{n_zeros} zeros after a stream, not a multiple of four")
-        return data
+        return rest
 
 
 @contextmanager

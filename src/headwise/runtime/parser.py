@@ -185,7 +185,7 @@ class Parser:
         except DataError as error:
             if on_error != "skip":
                 raise
-            return Malformed(item.conllu.encode("utf-8"), error)
+            return Malformed(item.data, error)
         return item
 
     def _longest(self, threads: int) -> int:

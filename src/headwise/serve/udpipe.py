@@ -169,7 +169,7 @@ def _fill(sentence: Sentence, parse: Parse, asked: ProcessRequest) -> Sentence:
 
 def _write(sentence: Sentence, output: str) -> bytes:
     if output == "conllu":
-        return sentence.conllu.encode("utf-8")
+        return sentence.data
     if not len(sentence):
         return b""
     if output == "plaintext":

@@ -138,13 +138,13 @@ def _parse_text(
     """Let the teachers parse text, or read their trees from an earlier run."""
     digest = hashlib.sha256(f"{teachers.key} {teachers.keep_tags}".encode())
     for sentence in text:
-        digest.update(sentence.conllu.encode())
+        digest.update(sentence.data)
     path = folder / f"taught-{digest.hexdigest()[:16]}.{form}"
     if not path.exists():
         with whole_file(path) as stream:
             for parsed, _ in teachers.parser().annotate(text):
                 assert isinstance(parsed, Sentence)
-                stream.write(parsed.conllu.encode())
+                stream.write(parsed.data)
     return list(read_sentences(path, form))
 
 
