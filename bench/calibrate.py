@@ -19,7 +19,7 @@ import headwise
 from bench.ship import CARD
 from headwise.errors import ModelError
 from headwise.evaluate.confidence import HeadScores
-from headwise.model.bundle import PAIRS, SELECT, WEIGHTS, Bundle, Description, load_bundle
+from headwise.model.bundle import PAIR_WEIGHTS, SELECT, WEIGHTS, Bundle, Description, load_bundle
 from headwise.model.bundle import write_bundle as write
 from headwise.vocabulary.encode import heads_array
 
@@ -33,10 +33,10 @@ def head_scores(model: Bundle, dev: Path) -> HeadScores:
 
 def divide_scores(model: Bundle, temperature: float) -> dict[str, bytes]:
     """Make the file that holds v_a, with v_a divided by the temperature."""
-    if PAIRS in model.manifest.files:
-        weights = msgspec.json.decode(model.read(PAIRS), type=dict[str, list[float]])
+    if PAIR_WEIGHTS in model.manifest.files:
+        weights = msgspec.json.decode(model.read(PAIR_WEIGHTS), type=dict[str, list[float]])
         v_a = (np.array(weights["v_a"], np.float32) / np.float32(temperature)).tolist()
-        return {PAIRS: msgspec.json.encode({"v_a": v_a})}
+        return {PAIR_WEIGHTS: msgspec.json.encode({"v_a": v_a})}
     graph = onnx.load_from_string(model.read(SELECT))
     (product,) = (node for node in graph.graph.node if node.op_type == "MatMul")
     (v_a,) = (one for one in graph.graph.initializer if one.name == product.input[1])

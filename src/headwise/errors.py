@@ -23,8 +23,8 @@ class HeadwiseError(Exception):
 
     def __init__(self, what: str, hint: str | None = None) -> None:
         """Keep the message and the hint apart, so that callers can show either."""
-        self.what = _escape(what)
-        self.hint = None if hint is None else _escape(hint)
+        self.what = escape_controls(what)
+        self.hint = None if hint is None else escape_controls(hint)
         super().__init__(self.what if hint is None else f"{self.what}\nhint: {self.hint}")
 
 
@@ -49,7 +49,8 @@ class ModelError(HeadwiseError):
     """A model folder that cannot be used."""
 
 
-def _escape(text: str) -> str:
+def escape_controls(text: str) -> str:
+    r"""Show control characters as escapes (`\x1b`), so that they cannot steer a terminal."""
     return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 

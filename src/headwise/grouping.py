@@ -14,7 +14,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 LOOK_AHEAD = 4
 """Chunks in a window. The first window has one and the next two, so that output starts early."""
 MEAN_WORDS = 32
@@ -30,10 +30,10 @@ MAX_GROWTH = 1.25
 
 
 def consecutive(
-    items: Iterable[T], size_of: Callable[[T], int], max_size: int, max_items: int = 2**31
-) -> Iterator[list[T]]:
+    items: Iterable[_T], size_of: Callable[[_T], int], max_size: int, max_items: int = 2**31
+) -> Iterator[list[_T]]:
     """Cut a stream into groups of bounded total size; a larger item is a group of its own."""
-    group: list[T] = []
+    group: list[_T] = []
     total = 0
     for item in items:
         size = size_of(item)
@@ -145,15 +145,15 @@ def shuffled_batches(
 
 
 def shares(
-    items: Iterable[T],
-    size_of: Callable[[T], int],
+    items: Iterable[_T],
+    size_of: Callable[[_T], int],
     n_workers: int,
     *,
     min_items: int,
     max_items: int,
     max_size: int,
     max_ahead: int,
-) -> Iterator[list[T]]:
+) -> Iterator[list[_T]]:
     """Cut a stream into consecutive groups for workers, each a share of what is known to be left.
 
     Groups start and end small, so that no worker waits long for its first group, nor for another's
@@ -163,7 +163,7 @@ def shares(
     errors: list[Exception] = []
     source = defer_exception(items, errors)
     n_shares = 2 * n_workers
-    ahead: deque[T] = deque()
+    ahead: deque[_T] = deque()
     n_ahead = min_items
     for _ in range(n_workers):
         if size := _read_ahead(ahead, source, size_of, min_items, max_size):
@@ -178,7 +178,11 @@ def shares(
 
 
 def _read_ahead(
-    ahead: deque[T], source: Iterator[T], size_of: Callable[[T], int], n_items: int, max_size: int
+    ahead: deque[_T],
+    source: Iterator[_T],
+    size_of: Callable[[_T], int],
+    n_items: int,
+    max_size: int,
 ) -> int:
     """Fill up to so many items or so much size; return the size of what is there."""
     size = sum(map(size_of, ahead))
@@ -189,13 +193,13 @@ def _read_ahead(
 
 
 def _take(
-    ahead: deque[T],
-    size_of: Callable[[T], int],
+    ahead: deque[_T],
+    size_of: Callable[[_T], int],
     share: int,
     min_items: int,
     max_items: int,
     max_size: int,
-) -> list[T]:
+) -> list[_T]:
     """Take a group of size `share`; more, if that is less than `min_items`."""
     group = [ahead.popleft()]
     size = size_of(group[0])
@@ -208,15 +212,15 @@ def _take(
     return group
 
 
-def in_order(parts: Iterable[tuple[Sequence[int], Sequence[T]]]) -> list[T]:
+def in_order(parts: Iterable[tuple[Sequence[int], Sequence[_T]]]) -> list[_T]:
     """Put the results of groups back in the order of the positions that were grouped."""
-    results: dict[int, T] = dict(
+    results: dict[int, _T] = dict(
         chain.from_iterable(zip(positions, own, strict=True) for positions, own in parts)
     )
     return [results[position] for position in range(len(results))]
 
 
-def defer_exception(items: Iterable[T], errors: list[Exception]) -> Iterator[T]:
+def defer_exception(items: Iterable[_T], errors: list[Exception]) -> Iterator[_T]:
     """Pass items on; an exception that ends them early is kept in `errors`, to raise later."""
     try:
         yield from items

@@ -2,13 +2,17 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from made_encoders import N_IDS
+
+from headwise.cli.main import main
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 SAMPLE = FIXTURES / "ewt-dev-100.conllu"
@@ -18,8 +22,13 @@ RECIPE = FIXTURES.parent.parent / "configs" / "paper-ewt.toml"
 def headwise(
     *arguments: object, stdin: bytes | None = None, **options: object
 ) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "headwise", *map(str, arguments)]
-    return subprocess.run(command, input=stdin, capture_output=True, check=False, **options)  # type: ignore[call-overload, no-any-return]
+    """Run the command here or, if it needs options of a process, in one of its own."""
+    given = list(map(str, arguments))
+    if options:
+        command = [sys.executable, "-m", "headwise", *given]
+        return subprocess.run(command, input=stdin, capture_output=True, check=False, **options)  # type: ignore[call-overload, no-any-return]
+    done = CliRunner().invoke(main, given, input=stdin)
+    return subprocess.CompletedProcess(given, done.exit_code, done.stdout_bytes, done.stderr_bytes)
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +91,29 @@ def test_info_tells_what_a_model_is(tiny_run: Path) -> None:
     manifest = json.loads(headwise("info", tiny_run, "--format", "json").stdout)
     assert manifest["model"]["hidden_size"] == 32
     assert headwise("info").returncode == 0
+
+
+def test_info_shows_no_control_characters(tiny_run: Path, tmp_path: Path) -> None:
+    model = Path(shutil.copytree(tiny_run / "model", tmp_path / "model"))
+    manifest = json.loads((model / "model.json").read_text())
+    manifest["provenance"] = {"data": "\x1b[31mred\x07"}
+    (model / "model.json").write_text(json.dumps(manifest))
+    shown = CliRunner().invoke(main, ["info", str(model)]).output
+    assert "\\x1b[31mred\\x07" in shown
+    assert not {"\x1b", "\x07"} & set(shown)
+
+
+def test_ctrl_c_during_imports_gives_no_traceback() -> None:
+    code = (
+        "import runpy, sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'headwise.cli.main': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "runpy.run_module('headwise', run_name='__main__')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (130, b"\nheadwise: interrupted\n")
 
 
 def test_info_tells_of_a_transformer(encoder_run: Path) -> None:
@@ -168,7 +200,7 @@ def test_training_into_a_file_is_refused(tiny_treebank: Path, tmp_path: Path) ->
     files = ("--train", tiny_treebank, "--dev", tiny_treebank)
     done = headwise("train", RECIPE, *files, "--out", tmp_path / "taken", "--device", "cpu")
     assert done.returncode == 1
-    assert done.stderr.endswith(b"taken: File exists\nhint: can a folder be made there?\n")
+    assert done.stderr.endswith(b"taken: File exists\nhint: can a folder be created there?\n")
 
 
 def test_train_shows_progress_and_resumes_after_a_kill(tiny_treebank: Path, tmp_path: Path) -> None:

@@ -30,12 +30,14 @@ def test_the_format_is_that_of_the_name(name: str, start: str, tmp_path: Path) -
 
 def test_a_model_that_is_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert "here: en (names are also looked up in models/" in said("parse", "--model", "de", "Hi.")
+    assert "by name: en (names are also looked up in models/" in said(
+        "parse", "--model", "de", "Hi."
+    )
 
 
 def test_a_precision_that_the_model_has_not() -> None:
     told = said("parse", "--precision", "float32", "Hi.")
-    assert "this model has no float32\nhint: it has int8 alone" in told
+    assert "this model has no float32\nhint: it has int8 only" in told
 
 
 def test_a_device_that_is_none() -> None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from headwise import load, sentence_from_words
 from headwise.runtime.long_sentences import join_parses, split_sentence
-from headwise.runtime.parser import PAIR_BYTES, WORD_BYTES, Parser, longest_within
+from headwise.runtime.parser import BYTES_PER_PAIR, BYTES_PER_WORD, Parser, longest_within
 from headwise.runtime.scorer import Selection
 from headwise.settings.parsing import MEMORY_BUDGET
 from headwise.treebank.sentence import Parse, Sentence
@@ -25,7 +25,7 @@ def long_sentence(n_words: int) -> Sentence:
 @given(st.integers(1, 2**40), st.sampled_from(["greedy", "mst", "eisner"]))
 def test_the_longest_is_within_and_one_more_is_not(budget: int, decoder: str) -> None:
     n = longest_within(budget, decoder)  # type: ignore[arg-type]
-    a, b = PAIR_BYTES[decoder], WORD_BYTES  # type: ignore[index]
+    a, b = BYTES_PER_PAIR[decoder], BYTES_PER_WORD  # type: ignore[index]
     assert n == 1 or a * n * n + b * n <= budget
     assert a * (n + 1) ** 2 + b * (n + 1) > budget
 
@@ -68,7 +68,7 @@ def test_without_a_root_in_the_first_stretch_others_keep_theirs() -> None:
 @pytest.fixture(scope="module")
 def parser(full_run: object) -> Parser:
     parser = load(str(full_run))
-    budget = 2 * (32 * 40 * 40 + WORD_BYTES * 40)  # far below what may be asked for
+    budget = 2 * (32 * 40 * 40 + BYTES_PER_WORD * 40)  # far below what may be asked for
     return parser.with_settings(replace(parser.settings, memory_budget=budget))
 
 

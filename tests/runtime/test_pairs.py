@@ -39,8 +39,8 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     both = exponentials(np.random.default_rng(1).normal(size=(50, 14)).astype(np.float32))
     v_a = np.linspace(-1, 1, 7, dtype=np.float32)
     whole = head_log_probs(both, v_a)
-    monkeypatch.setattr(pairs, "ONE_THREAD", 7 * 9)
-    monkeypatch.setattr(pairs, "BLOCK_BYTES", 4 * 7 * 9 * 4)
+    monkeypatch.setattr(pairs, "_ONE_THREAD", 7 * 9)
+    monkeypatch.setattr(pairs, "_BLOCK_BYTES", 4 * 7 * 9 * 4)
     np.testing.assert_allclose(head_log_probs(both, v_a), whole, atol=1e-5)
 
 

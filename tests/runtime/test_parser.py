@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import headwise
 from headwise import DataError, Malformed, ModelError, Sentence, Word
 from headwise.runtime.parser import Parser
+from headwise.runtime.scorer import Selection
 from headwise.settings.decoding import DecodeConfig
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -206,3 +207,14 @@ def test_any_words_get_a_tree(parser: Parser, tagger: Parser, rows: list[tuple[s
         annotated = sentence.with_parse(parse)
         assert isinstance(annotated.words[0], Word)
         assert [w.form for w in annotated.words] == [form for form, _ in rows]
+
+
+def test_a_model_with_broken_weights_is_a_clear_error(
+    parser: Parser, ewt_sentences: list[Sentence], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(sentences: list[Sentence]) -> list[Selection]:
+        return [Selection(np.full((len(s) + 1, len(s) + 1), np.nan), None) for s in sentences]
+
+    monkeypatch.setattr(parser.scorer, "select", broken)
+    with pytest.raises(ModelError, match="no distribution over heads"):
+        parser.parse(ewt_sentences[:1])

@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 
 from headwise.settings.choices import ArcWeights, Decoder
 from headwise.trees.decode import Tree, decode_batch, greedy
-from headwise.trees.tree import Scores, is_projective, is_tree, n_roots
+from headwise.trees.tree import ScoreMatrix, is_projective, is_tree, n_roots
 
 
-def decode(log_probs: Scores, decoder: Decoder, single_root: bool, weights: ArcWeights) -> Tree:
+def decode(
+    log_probs: ScoreMatrix, decoder: Decoder, single_root: bool, weights: ArcWeights
+) -> Tree:
     return decode_batch([log_probs], decoder, single_root, weights)[0]
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from headwise.trees.eisner import best_projective_trees
-from headwise.trees.tree import Heads, Scores, is_projective_tree, is_tree, n_roots
+from headwise.trees.tree import Heads, ScoreMatrix, is_projective_tree, is_tree, n_roots
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 SCORES = st.integers(1, 12).flatmap(
@@ -25,7 +25,7 @@ SCORES = st.integers(1, 12).flatmap(
 )
 
 
-def best_projective_tree(scores: Scores, single_root: bool) -> Heads:
+def best_projective_tree(scores: ScoreMatrix, single_root: bool) -> Heads:
     lengths = np.array([len(scores) - 1])
     return best_projective_trees(scores[np.newaxis], lengths, single_root)[0]
 

@@ -10,7 +10,7 @@ from typing import BinaryIO, NamedTuple
 
 import click
 
-from headwise.cli.terminal import ProgressLine, examples
+from headwise.cli.terminal import ProgressLine, help_examples
 from headwise.convert.conversion import Conversion, Converted, TreebankFormat, convert_file
 from headwise.convert.heads import load_rules
 from headwise.convert.splits import SPLIT_PARTS, Part, SplitName, find_split_files, hold_out_last
@@ -34,7 +34,7 @@ class _Counts(NamedTuple):
 
 @click.command(
     short_help="Convert treebanks between formats.",
-    epilog=examples(
+    epilog=help_examples(
         "headwise convert trees.mrg --rules english -o trees.conllu",
         "headwise convert treebank/wsj --split ptb --out data/ptb",
         "headwise convert ctb/bracketed --split ctb --encoding gb18030 --join-words --out data/ctb",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from headwise.cli.choices import check_tags, chosen_decode, how_to_parse
-from headwise.cli.terminal import ProgressLine, duration, examples
+from headwise.cli.terminal import ProgressLine, duration, help_examples
 from headwise.errors import ConfigError, DataError, install, plural
 from headwise.model.bundle import DEFAULT_MODEL, find_model, load_bundle
 from headwise.settings.choices import Decoder, Precision
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @click.command(
     short_help="Parse corpora of any size.",
-    epilog=examples(
+    epilog=help_examples(
         "headwise corpus crawl/ --output parsed",
         "headwise corpus 'crawl/**/*.jsonl.gz' --text-column body --id-column url --output parsed",
         "headwise corpus docs.parquet --format parquet --workers 8 --output parsed",

@@ -3,7 +3,7 @@
 import click
 import msgspec
 
-from headwise.cli.terminal import examples, put
+from headwise.cli.terminal import help_examples, put
 from headwise.errors import ConfigError
 from headwise.evaluate.raw import score_raw
 from headwise.evaluate.report import (
@@ -20,7 +20,7 @@ from headwise.treebank.conllu import read_sentences
 
 @click.command(
     short_help="Score parses against a treebank.",
-    epilog=examples(
+    epilog=help_examples(
         "headwise evaluate gold.conllu parsed.conllu",
         "headwise evaluate gold.conllu greedy.conllu repaired.conllu --punctuation ud",
         "headwise evaluate --format json gold.conllu parsed.conllu",

@@ -3,24 +3,25 @@
 import click
 import msgspec
 
-from headwise.cli.terminal import examples, put
+from headwise.cli.terminal import help_examples, put
+from headwise.errors import escape_controls
 from headwise.model.bundle import find_model, load_bundle, named_models
 from headwise.text.segmenter import SEGMENTER_GRAPH
 from headwise.vocabulary.subwords import Subwords
 
 
 @click.command(
-    short_help="Say what a model is.",
-    epilog=examples("headwise info en", "headwise info runs/paper-ewt-1", "headwise info"),
+    short_help="Describe a model.",
+    epilog=help_examples("headwise info en", "headwise info runs/paper-ewt-1", "headwise info"),
 )
 @click.argument("model", required=False)
 @click.option(
     "--format", "out_form", type=click.Choice(["text", "json"]), default="text", show_default=True
 )
 def info(model: str | None, out_form: str) -> None:
-    """Say what a model is, where it comes from and that its files are whole.
+    """Describe a model: what it is, where it comes from; check that its files are complete.
 
-    Without MODEL: name the models inside the package and in `models/`.
+    Without MODEL, list the models inside the package and in `models/`.
     """
     if model is None:
         put("\n".join(sorted(named_models())))
@@ -51,13 +52,14 @@ def info(model: str | None, out_form: str) -> None:
         *((name, f"{entry.size:,} bytes, whole") for name, entry in manifest.files.items()),
     ]
     width = max(len(key) for key, _ in rows)
-    put("\n".join(f"{key:{width}}  {value}" for key, value in rows))
+    put("\n".join(escape_controls(f"{key:{width}}  {value}") for key, value in rows))
 
 
 def _transformer(subwords: Subwords) -> str:
-    told = subwords.settings
-    kind = str(told.network.get("model_type", "unknown"))
-    return f"{kind}, {told.n_ids:,} subwords, states of {told.size}, windows of {told.window}"
+    settings = subwords.settings
+    kind = str(settings.network.get("model_type", "unknown"))
+    sizes = f"states of {settings.size}, windows of {settings.window}"
+    return f"{kind}, {settings.n_ids:,} subwords, {sizes}"
 
 
 def _settings(struct: msgspec.Struct) -> str:

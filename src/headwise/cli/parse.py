@@ -10,7 +10,7 @@ from headwise import load
 from headwise.cli.choices import check_tags, chosen_decode, how_to_parse
 from headwise.cli.output import OutputFormat, Tally, choose_format, screen_of, written
 from headwise.cli.share import Job, check_processes, parse_in_processes
-from headwise.cli.terminal import examples
+from headwise.cli.terminal import help_examples
 from headwise.errors import DataError
 from headwise.files import open_target
 from headwise.model.bundle import DEFAULT_MODEL, find_model, load_bundle
@@ -22,9 +22,9 @@ from headwise.text.segmenter import read_text, why_no_text
 from headwise.treebank.conllu import Malformed, OnError
 from headwise.treebank.sentence import Sentence
 
-INPUTS = click.Choice(["auto", "conllu", "conllx", "text", "lines", "tokens"])
-FORMATS = click.Choice(["conllu", "conllx", "json", "tree", "svg"])
-FILE_NAME = re.compile(
+_INPUT_FORMS = click.Choice(["auto", "conllu", "conllx", "text", "lines", "tokens"])
+_OUTPUT_FORMATS = click.Choice(["conllu", "conllx", "json", "tree", "svg"])
+_FILE_NAME = re.compile(
     r"\S*/\S*|(~|\.{1,2})?/.*"
     r"|.*\.(txt|text|conll|conllu|conllx|json|jsonl|tsv|csv|md|rst|html?|xml|pdf|docx?|gz|xz|bz2|zip)",
     re.IGNORECASE,
@@ -34,7 +34,7 @@ FILE_NAME = re.compile(
 
 @click.command(
     short_help="Parse text or CoNLL-U.",
-    epilog=examples(
+    epilog=help_examples(
         'headwise parse "Kids love candy."',
         "headwise parse book.txt -o book.conllu",
         "xzcat test.conllu.xz | headwise parse --model runs/ewt --processes 2 > parsed.conllu",
@@ -55,7 +55,7 @@ FILE_NAME = re.compile(
 @click.option(
     "--input",
     "form",
-    type=INPUTS,
+    type=_INPUT_FORMS,
     default="auto",
     show_default=True,
     help="text: running text; lines: one sentence a line; tokens: one sentence a line, a space "
@@ -64,7 +64,7 @@ FILE_NAME = re.compile(
 @click.option(
     "--format",
     "out_form",
-    type=FORMATS,
+    type=_OUTPUT_FORMATS,
     help="json: one object a line; tree: drawn in characters; svg: one picture. Default: by the "
     "name of the output (.json, .jsonl, .svg); tree on a terminal, elsewhere conllu (conllx if it "
     "came so).",
@@ -180,7 +180,7 @@ def _read(
     no_text = why_no_text(parser.vocab.reads) if parser.vocab.reads else None
     if _is_file(source):
         return read_any(source, form, parser.segmenter, on_error, no_text)
-    if form in ("conllu", "conllx") or FILE_NAME.fullmatch(source):
+    if form in ("conllu", "conllx") or _FILE_NAME.fullmatch(source):
         hint = "is the path right? (if it is text: use stdin)"
         raise DataError("No such file or directory", source, hint=hint)
     if no_text is not None:

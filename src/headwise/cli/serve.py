@@ -8,7 +8,7 @@ from contextlib import suppress
 import click
 import msgspec
 
-from headwise.cli.terminal import examples
+from headwise.cli.terminal import help_examples
 from headwise.errors import ConfigError, install
 from headwise.model.bundle import DEFAULT_MODEL
 from headwise.settings.serving import ServeConfig
@@ -44,7 +44,7 @@ def _check_hosts(hosts: tuple[str, ...]) -> tuple[str, ...]:
 
 @click.command(
     short_help="Serve the parser over HTTP.",
-    epilog=examples(
+    epilog=help_examples(
         "headwise serve",
         "headwise serve --model en --model models/de --port 9000",
         "HEADWISE_TOKEN=secret headwise serve --host 0.0.0.0 --allowed-host parser.example.org",

@@ -11,7 +11,7 @@ EVERY = 0.2
 """Seconds between two states of the progress line."""
 
 
-def examples(*lines: str) -> str:
+def help_examples(*lines: str) -> str:
     """Write the examples at the end of a command's help."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 

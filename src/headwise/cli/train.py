@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headwise.cli.terminal import ProgressLine, duration, examples
+from headwise.cli.terminal import ProgressLine, duration, help_examples
 from headwise.errors import ConfigError, install
 from headwise.settings.choices import Dtype
 from headwise.settings.recipe import Recipe, read_recipe
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @click.command(
     short_help="Train a parser by a recipe.",
-    epilog=examples(
+    epilog=help_examples(
         "headwise train configs/paper-ewt.toml --train train.conllu.xz --dev dev.conllu.xz",
         "headwise train configs/paper-ewt.toml --set model.hidden_size=150 --out runs/small",
         "torchrun --nproc-per-node 2 -m headwise train configs/paper-ewt.toml --train ...",

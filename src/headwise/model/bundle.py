@@ -33,11 +33,11 @@ MANIFEST = "model.json"
 VOCAB = "vocab.json"
 WEIGHTS = "weights.safetensors"
 SELECT = "select.onnx"
-PAIRS = "select.json"
+PAIR_WEIGHTS = "select.json"
 INPUTS = "inputs.{}.onnx"
-FILE_NAME = re.compile(r"[a-z0-9]+(\.[a-z0-9]+)*\.(json|onnx|safetensors)")
-MAX_MANIFEST_BYTES = 2**20
-MAX_FILE_BYTES = 2**32
+_FILE_NAME = re.compile(r"[a-z0-9]+(\.[a-z0-9]+)*\.(json|onnx|safetensors)")
+_MAX_MANIFEST_BYTES = 2**20
+_MAX_FILE_BYTES = 2**32
 DAMAGED = "the folder is damaged or was changed by hand; fetch or export it again"
 NO_VOCAB = Vocab(EMPTY_INDEX, EMPTY_INDEX, EMPTY_INDEX, "none")
 MODELS_FOLDER = Path(__file__).parent.parent / "models"
@@ -119,7 +119,7 @@ def load_bundle(path: Path) -> Bundle:
     manifest = _read_manifest(path)
     contents: dict[str, bytes] = {}
     for name, entry in manifest.files.items():
-        if not FILE_NAME.fullmatch(name):
+        if not _FILE_NAME.fullmatch(name):
             raise ModelError(f"{path / MANIFEST}: '{name}' is not a file of a model", DAMAGED)
         if name in (TOKENIZER, SETTINGS) and entry.size > MAX_TOKENIZER_BYTES:
             limit = f"{MAX_TOKENIZER_BYTES >> 20} MiB"
@@ -139,9 +139,9 @@ class _Version(msgspec.Struct):
 
 def _read_manifest(path: Path) -> Manifest:
     file_path = path / MANIFEST
-    data = _read_regular(file_path, MAX_MANIFEST_BYTES)
-    if len(data) > MAX_MANIFEST_BYTES:
-        raise ModelError(f"{file_path}: larger than {MAX_MANIFEST_BYTES >> 20} MiB", DAMAGED)
+    data = _read_regular(file_path, _MAX_MANIFEST_BYTES)
+    if len(data) > _MAX_MANIFEST_BYTES:
+        raise ModelError(f"{file_path}: larger than {_MAX_MANIFEST_BYTES >> 20} MiB", DAMAGED)
     try:
         written_by = msgspec.json.decode(data, type=_Version)
         if written_by.format_version != FORMAT_VERSION:
@@ -159,7 +159,7 @@ def _read_manifest(path: Path) -> Manifest:
 
 
 def _read_checked(path: Path, entry: FileEntry) -> bytes:
-    if not 0 <= entry.size <= MAX_FILE_BYTES:
+    if not 0 <= entry.size <= _MAX_FILE_BYTES:
         raise ModelError(f"{path}: {MANIFEST} says {entry.size} bytes", DAMAGED)
     data = _read_regular(path, entry.size)
     if len(data) != entry.size:

@@ -12,18 +12,18 @@ import numpy as np
 
 from headwise.arrays import FloatArray
 
-BLOCK_BYTES = 2**19
+_BLOCK_BYTES = 2**19
 """Size of the array of a block, [dependents, heads, k] in float32."""
-ONE_THREAD = 9_000
+_ONE_THREAD = 9_000
 """Numbers in the product of one dependent and a block of heads: BLAS gives more than 9,216 to all
 cores, and how many are used is for the caller to say."""
-LIMIT = 80.0
+_LIMIT = 80.0
 """Exponents beyond are cut; exp of it, and what is made of that, is a number in float32."""
 
 
 def exponentials(pairs: FloatArray) -> FloatArray:
     """Give exp of `pairs`, the float32 [..., 2k] of `represent`, in their place: H, then D."""
-    np.clip(pairs, -LIMIT, LIMIT, out=pairs)
+    np.clip(pairs, -_LIMIT, _LIMIT, out=pairs)
     return np.exp(pairs, out=pairs)
 
 
@@ -37,8 +37,8 @@ def head_log_probs(both: FloatArray, v_a: FloatArray) -> FloatArray:
     n_slots, k = len(both), len(v_a)
     heads, dependents = both[:, :k].ravel(), both[:, None, k:]  # [(N+1) k], [N+1, 1, k]
     weights = both[:, k:, None] * (-2 * v_a[:, None])  # [N+1, k, 1]
-    n_heads = max(1, min(n_slots, ONE_THREAD // k))
-    n_rows = max(1, min(n_slots, BLOCK_BYTES // (4 * n_heads * k)))
+    n_heads = max(1, min(n_slots, _ONE_THREAD // k))
+    n_rows = max(1, min(n_slots, _BLOCK_BYTES // (4 * n_heads * k)))
     scores = np.zeros((n_slots, n_slots), np.float32)
     for start in range(0, n_slots, n_heads):
         some = heads[start * k : (start + n_heads) * k]

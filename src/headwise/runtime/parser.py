@@ -32,9 +32,9 @@ from headwise.vocabulary.encode import require_tags
 
 MAX_CHUNK_PAIRS = 2_000_000
 """Pairs of words (dependent, head) after which a chunk ends early: long sentences go alone."""
-PAIR_BYTES: dict[Decoder, int] = {"greedy": 16, "mst": 32, "eisner": 48}
+BYTES_PER_PAIR: dict[Decoder, int] = {"greedy": 16, "mst": 32, "eisner": 48}
 """Bytes for each pair of words, decoding included: 11 to 41 were measured."""
-WORD_BYTES = 2**15
+BYTES_PER_WORD = 2**15
 """Bytes for each word: its states, and what an LSTM needs to compute them."""
 Item = Sentence | Malformed
 Annotated = tuple[Item, Parse | None]
@@ -217,12 +217,18 @@ class Parser:
         with_words = [sentence for sentence in sentences if len(sentence)]
         selections = self.scorer.select(with_words)
         decode = self.settings.decode
-        trees = decode_batch(
-            [selection.head_log_probs for selection in selections],
-            decode.decoder,
-            decode.single_root,
-            decode.weights,
-        )
+        try:
+            trees = decode_batch(
+                [selection.head_log_probs for selection in selections],
+                decode.decoder,
+                decode.single_root,
+                decode.weights,
+            )
+        except ValueError as error:
+            hint = "its weights are damaged; fetch or train it again"
+            raise ModelError(
+                f"the model gives no distribution over heads: {error}", hint
+            ) from error
         label_log_probs = self.scorer.label(selections, [tree.heads for tree in trees])
         parses = map(self._as_parse, with_words, selections, trees, label_log_probs)
         matrices = (selection.head_log_probs for selection in selections)
@@ -262,5 +268,5 @@ class Parser:
 
 def longest_within(budget: int, decoder: Decoder) -> int:
     """Return the number of words whose parsing takes `budget` bytes: a n^2 + b n = budget."""
-    a, b = PAIR_BYTES[decoder], WORD_BYTES
+    a, b = BYTES_PER_PAIR[decoder], BYTES_PER_WORD
     return max(1, int((math.sqrt(b * b + 4 * a * budget) - b) / (2 * a)))

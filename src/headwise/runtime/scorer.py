@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from headwise.arrays import FloatArray, IntArray
 from headwise.errors import ModelError
 from headwise.grouping import PASS_SIZE, batches
-from headwise.model.bundle import DAMAGED, INPUTS, PAIRS, SELECT, Bundle
+from headwise.model.bundle import DAMAGED, INPUTS, PAIR_WEIGHTS, SELECT, Bundle
 from headwise.model.graph import ORT_ERRORS, Graph
 from headwise.runtime.pairs import exponentials, head_log_probs
 from headwise.runtime.table import PADDING, InputTable
@@ -253,9 +253,11 @@ class _PairWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def _read_v_a(bundle: Bundle) -> FloatArray:
     try:
-        return np.array(msgspec.json.decode(bundle.read(PAIRS), type=_PairWeights).v_a, np.float32)
+        return np.array(
+            msgspec.json.decode(bundle.read(PAIR_WEIGHTS), type=_PairWeights).v_a, np.float32
+        )
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise ModelError(f"{bundle.path / PAIRS}: {error}", DAMAGED) from error
+        raise ModelError(f"{bundle.path / PAIR_WEIGHTS}: {error}", DAMAGED) from error
 
 
 def _split_tags(

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.trees.tree import Heads, Scores, n_roots, summable_scale
+from headwise.trees.tree import Heads, ScoreMatrix, n_roots, summable_scale
 
 
-def best_tree(scores: Scores, single_root: bool) -> Heads:
+def best_tree(scores: ScoreMatrix, single_root: bool) -> Heads:
     """Return the heads `[N+1]` of the tree with the highest sum of scores.
 
     Follow best incoming arcs backwards from some word. On reaching ROOT or a word known to hang

@@ -14,7 +14,7 @@ from headwise.grouping import batches
 from headwise.settings.choices import ArcWeights, Decoder
 from headwise.trees.chu_liu_edmonds import best_tree
 from headwise.trees.eisner import best_projective_trees
-from headwise.trees.tree import Heads, Scores, is_projective_tree, is_tree, n_roots
+from headwise.trees.tree import Heads, ScoreMatrix, is_projective_tree, is_tree, n_roots
 
 # Eisner batches hold at most so many padded cells (24 MiB of chart), however long the list is.
 _CELLS_PER_BATCH = 2**20
@@ -34,7 +34,7 @@ class Tree:
     how: Decoder
 
 
-def greedy(head_log_probs: Scores) -> Heads:
+def greedy(head_log_probs: ScoreMatrix) -> Heads:
     """Return for each word its most probable head `[N+1]` (Eq. 8), the word itself included.
 
     Args:
@@ -46,7 +46,7 @@ def greedy(head_log_probs: Scores) -> Heads:
 
 
 def decode_batch(
-    head_log_probs: Sequence[Scores], decoder: Decoder, single_root: bool, weights: ArcWeights
+    head_log_probs: Sequence[ScoreMatrix], decoder: Decoder, single_root: bool, weights: ArcWeights
 ) -> list[Tree]:
     """Select the heads of each sentence, in order; one does not depend on the others.
 
@@ -86,7 +86,7 @@ def decode_batch(
     return trees
 
 
-def _check(matrix: Scores, position: int, weights: ArcWeights) -> None:
+def _check(matrix: ScoreMatrix, position: int, weights: ArcWeights) -> None:
     """Refuse a matrix the decoders cannot give a tree for."""
     where = f"head_log_probs[{position}]"
     if matrix.size == 0 or matrix.shape != (len(matrix), len(matrix)):
@@ -111,7 +111,7 @@ def _is_accepted(heads: Heads, decoder: Decoder, single_root: bool) -> bool:
     return is_tree(heads) if decoder == "mst" else is_projective_tree(heads)
 
 
-def _repair_scores(matrix: Scores, weights: ArcWeights) -> NDArray[np.float64]:
+def _repair_scores(matrix: ScoreMatrix, weights: ArcWeights) -> NDArray[np.float64]:
     """Return a copy `[N+1, N+1]` to sum up in, with row 0, which may hold anything, cleared."""
     scores = np.array(matrix, dtype=np.float64)
     scores[0] = 0.0

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.trees.tree import Heads, Scores, summable_scale
+from headwise.trees.tree import Heads, ScoreMatrix, summable_scale
 
 # Sums are formed in pieces of so many cells (512 KiB), to stay in a core's own cache.
 _CELLS_AT_ONCE = 2**16
 
 
 def best_projective_trees(
-    scores: Scores, lengths: NDArray[np.integer], single_root: bool
+    scores: ScoreMatrix, lengths: NDArray[np.integer], single_root: bool
 ) -> list[Heads]:
     """Return the heads `[N+1]` of the best projective tree of each sentence.
 
@@ -61,7 +61,7 @@ class _Chart:
     incomplete: NDArray[np.float64]
 
 
-def _fill(scores: Scores, single_root: bool) -> _Chart:
+def _fill(scores: ScoreMatrix, single_root: bool) -> _Chart:
     """Score all spans, narrow ones first, all those of one width together.
 
     Split points are not stored. `_read_heads` finds again the few that it needs: that is O(N^2)

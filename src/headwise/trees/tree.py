@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Heads: TypeAlias = NDArray[np.int32]
-Scores: TypeAlias = NDArray[np.floating[Any]]
+ScoreMatrix: TypeAlias = NDArray[np.floating[Any]]
 
 _LARGEST_SUMMABLE = 1e300
 _SHRINK = 2.0**-64
@@ -78,7 +78,7 @@ def is_projective_tree(heads: Heads) -> bool:
     return is_tree(heads) and is_projective(heads)
 
 
-def summable_scale(scores: Scores) -> float:
+def summable_scale(scores: ScoreMatrix) -> float:
     """Return the power of two that keeps sums of scores along a tree finite; nearly always 1.
 
     Only scores beyond 1e300 need shrinking. Multiplying all scores by the same power of two is

@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from torch.export import Dim
 
 from headwise.learn.export.graphs import HALF, OPSET, quantise, trace
-from headwise.model.bundle import INPUTS, PAIRS
+from headwise.model.bundle import INPUTS, PAIR_WEIGHTS
 from headwise.network.inputs import Inputs
 from headwise.network.label import Labeller
 from headwise.network.network import Network
@@ -54,7 +54,7 @@ def batch_graphs(network: Network, int8_inputs: Inputs) -> dict[str, bytes]:
         "represent.float32.onnx": export_represent(network),
         "label.float32.onnx": export_label(network.label),
         "label.int8.onnx": export_label_in_int8(network.label),
-        PAIRS: msgspec.json.encode({"v_a": network.select.v_a.weight.detach()[0].tolist()}),
+        PAIR_WEIGHTS: msgspec.json.encode({"v_a": network.select.v_a.weight.detach()[0].tolist()}),
     }
     files["represent.int8.onnx"] = quantise(files["represent.float32.onnx"])
     return files
