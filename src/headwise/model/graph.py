@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from headwise.arrays import FloatArray
 from headwise.errors import ModelError
+from headwise.model.onnx_check import check_onnx
 
 ORT_ERRORS = tuple(
     getattr(ort.capi.onnxruntime_pybind11_state, name)
@@ -16,14 +17,9 @@ ORT_ERRORS = tuple(
 """ONNX Runtime's own exceptions have no common base class."""
 
 
-EXTERNAL_DATA = b"location"
-"""The key under which a graph names other files, which would be read relative to where we run."""
-
-
 def open_graph(data: bytes, where: str, *, keeps_memory: bool) -> ort.InferenceSession:
     """Open a graph; one that `keeps_memory` is faster, but never returns the memory it took."""
-    if EXTERNAL_DATA in data:
-        raise ModelError(f"{where}: it refers to data outside of its file", "export it again")
+    check_onnx(data, where)
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1

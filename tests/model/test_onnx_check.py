@@ -1,0 +1,95 @@
+"""Graphs that are refused before ONNX Runtime opens them, and those that are not."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from headwise.errors import ModelError
+from headwise.model.bundle import MODELS_FOLDER
+from headwise.model.onnx_check import check_onnx
+
+
+def graph_of(
+    node: onnx.NodeProto | None = None,
+    weight: "np.ndarray[tuple[int], np.dtype[np.float32]] | None" = None,
+) -> onnx.ModelProto:
+    """Make a graph that adds a weight to its input."""
+    values = np.ones(3, np.float32) if weight is None else weight
+    graph = helper.make_graph(
+        [node or helper.make_node("Add", ["x", "w"], ["y"])],
+        "adds",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [3])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [3])],
+        [numpy_helper.from_array(values, "w")],
+    )
+    return helper.make_model(graph)
+
+
+def check(model: onnx.ModelProto) -> None:
+    check_onnx(model.SerializeToString(), "m.onnx")
+
+
+@pytest.mark.parametrize("path", sorted(MODELS_FOLDER.glob("*/*.onnx")), ids=lambda path: path.name)
+def test_graphs_that_ship_are_accepted(path: Path) -> None:
+    check_onnx(path.read_bytes(), str(path))
+
+
+def test_a_plain_graph_is_accepted() -> None:
+    check(graph_of())
+
+
+def test_minus_infinity_alone_is_a_mask() -> None:
+    check(graph_of(weight=np.array([-np.inf], np.float32)))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_weights_must_be_finite(value: float) -> None:
+    with pytest.raises(ModelError, match=r"m\.onnx: a weight is not a finite number"):
+        check(graph_of(weight=np.array([1, value, 2], np.float32)))
+
+
+@pytest.mark.parametrize(
+    ("operator", "domain"), [("Loop", ""), ("Add", "evil"), ("FusedMatMul", "com.microsoft")]
+)
+def test_other_operators_are_refused(operator: str, domain: str) -> None:
+    with pytest.raises(ModelError, match=r"operator .* is not allowed"):
+        check(graph_of(helper.make_node(operator, ["x", "w"], ["y"], domain=domain)))
+
+
+def test_external_data_is_refused() -> None:
+    model = graph_of()
+    weight = model.graph.initializer[0]
+    weight.ClearField("raw_data")
+    weight.data_location = TensorProto.EXTERNAL
+    entry = weight.external_data.add()
+    entry.key, entry.value = "location", "/etc/passwd"
+    with pytest.raises(ModelError, match="its weights are in another file"):
+        check(model)
+
+
+def test_graphs_inside_of_nodes_are_refused() -> None:
+    node = helper.make_node("Add", ["x", "w"], ["y"], body=graph_of().graph)
+    with pytest.raises(ModelError, match="a node contains a graph"):
+        check(graph_of(node))
+
+
+def test_functions_are_refused() -> None:
+    model = graph_of()
+    model.functions.append(helper.make_function("", "f", ["x"], ["y"], [], []))
+    with pytest.raises(ModelError, match="functions"):
+        check(model)
+
+
+@pytest.mark.parametrize("n_bytes", [1, 5, 40])
+def test_a_file_that_ends_early_is_refused(n_bytes: int) -> None:
+    data = graph_of().SerializeToString()
+    with pytest.raises(ModelError, match="ends too early"):
+        check_onnx(data[:-n_bytes], "m.onnx")
+
+
+def test_what_is_not_a_protocol_buffer_is_refused() -> None:
+    with pytest.raises(ModelError, match="not an ONNX file"):
+        check_onnx(b"\xff" * 100, "m.onnx")
