@@ -1,6 +1,7 @@
 # make check      install development dependencies into .venv, then lint, type-check and run the quick tests
 # make check-all  the same, then the slow tests; branch coverage over both must reach the minimum
 # make test       the quick tests only
+# make fuzz       run the fuzzers for SECONDS=600
 # make wheel      build the wheel into dist/
 # make clean      remove everything the other targets made
 
@@ -11,7 +12,7 @@ STAMP = .venv/installed
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 COVERAGE_REPORT = .cache/coverage.json
 
-.PHONY: check check-all install lint types test wheel clean
+.PHONY: check check-all install lint types test fuzz wheel clean
 
 check: lint types test
 
@@ -38,6 +39,10 @@ types: $(STAMP)
 
 test: $(STAMP)
 	$(PYTEST) -m "not slow" $(COVERAGE)
+
+SECONDS ?= 600
+fuzz: $(STAMP)
+	$(BIN)/python -m fuzz --seconds $(SECONDS)
 
 wheel: $(STAMP)
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .

@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from udtools import udeval  # type: ignore[import-untyped]
+from udtools import udeval
 
 import headwise
 from bench.segment import text_of

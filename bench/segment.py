@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 import torch
-from udtools import udeval  # type: ignore[import-untyped]
+from udtools import udeval
 
 from headwise import Sentence, read_sentences
 from headwise.learn.segment.data import (

@@ -1,0 +1,1 @@
+"""Structure-aware fuzzers: `python -m fuzz --seconds 60`, or `make fuzz`."""
