@@ -166,6 +166,7 @@ def corpus(
         compression=compression or ("zstd" if shard_format == "parquet" else "xz"),
         unit_bytes=max(round(unit_size * 2**20), 1),
     )
+    del bundle  # the bytes of the model, which the workers read again
     plan = plan_corpus(inputs, None if input_format == "auto" else input_format, job)
     _run_and_report(plan, output, Engine(workers, address, gpus_per_worker), quiet)
 

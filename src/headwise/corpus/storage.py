@@ -15,9 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO, cast
 
-import fsspec
 import pyarrow as pa
-from fsspec.utils import glob_translate
 from pyarrow import fs
 
 from headwise.errors import DataError
@@ -82,6 +80,8 @@ def _list_folder(system: fs.FileSystem, folder: str) -> list[fs.FileInfo]:
 
 
 def _match_pattern(system: fs.FileSystem, pattern: str) -> list[fs.FileInfo]:
+    from fsspec.utils import glob_translate  # only here: its import takes a twentieth of a second
+
     try:
         expression = re.compile(glob_translate(pattern))
     except ValueError as error:
@@ -101,7 +101,7 @@ def _locate(path: str) -> tuple[fs.FileSystem, str]:
         try:
             return cast("tuple[fs.FileSystem, str]", fs.FileSystem.from_uri(path))
         except pa.ArrowInvalid:
-            pass  # not one of Arrow's own
+            import fsspec  # not one of Arrow's own
         try:
             system, path_inside = fsspec.core.url_to_fs(path)
         except (ImportError, ValueError) as error:
