@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from brute_force import all_heads, has_no_crossing, random_projective_heads, reaches_root
 
+from headwise.trees.decode import Tree
 from headwise.trees.tree import (
-    Tree,
     is_projective,
     is_projective_tree,
     is_tree,
