@@ -15,13 +15,12 @@ from pathlib import Path
 from time import monotonic
 
 import msgspec
-import torch
 from torch import Tensor, nn
 
 from headwise.errors import HeadwiseError
 from headwise.files import make_folder, whole_file
 from headwise.learn.compute import Compute, make_deterministic
-from headwise.learn.data.treebanks import Data, load_data
+from headwise.learn.data.treebanks import load_data
 from headwise.learn.distil.teachers import add_soft_targets
 from headwise.learn.export.encoder import export_encoder
 from headwise.learn.export.model import export_model
@@ -158,7 +157,15 @@ def start(recipe: Recipe, folder: Path, compute: Compute) -> Run:
         data = load_data(recipe.data, recipe.model, recipe.train, subwords)
     data, soft_targets = add_soft_targets(recipe, data, folder, device)
     fingerprint = data.fingerprint() + (soft_targets.key if soft_targets else "")
-    network = _build_network(recipe, data, device)
+    network = build_network(
+        recipe.model,
+        data.vocab,
+        recipe.train,
+        recipe.label,
+        device,
+        data.vectors,
+        data.word_vectors,
+    )
     encoded = msgspec.json.encode(recipe)
     checkpoint = load_checkpoint(folder)
     progress = msgspec.json.encode(checkpoint.progress) if checkpoint else b""
@@ -182,17 +189,6 @@ def start(recipe: Recipe, folder: Path, compute: Compute) -> Run:
     best = dict(checkpoint.best)
     return Run(
         recipe, data, compute, folder, network, kept, best, checkpoint.progress, soft_targets
-    )
-
-
-def _build_network(recipe: Recipe, data: Data, device: torch.device) -> Network:
-    vectors = None if data.vectors is None else torch.from_numpy(data.vectors)
-    word_vectors = None
-    if data.word_vectors is not None:
-        table, found = data.word_vectors
-        word_vectors = torch.from_numpy(table), torch.from_numpy(found)
-    return build_network(
-        recipe.model, data.vocab, recipe.train, recipe.label, device, vectors, word_vectors
     )
 
 

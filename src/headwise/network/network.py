@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor, nn
 
+from headwise.arrays import BoolArray, FloatArray
 from headwise.network.encoder import Encoder, WindowIds
 from headwise.network.inputs import Inputs
 from headwise.network.label import Labeller
@@ -87,8 +88,8 @@ def build_network(
     train: TrainConfig,
     label: LabelConfig,
     device: torch.device,
-    vectors: Tensor | None = None,
-    word_vectors: tuple[Tensor, Tensor] | None = None,
+    vectors: FloatArray | None = None,
+    word_vectors: tuple[FloatArray, BoolArray] | None = None,
 ) -> Network:
     """Build a network that is ready to train.
 
@@ -100,9 +101,9 @@ def build_network(
     network.set_dropout(train, label)
     network.to(device)
     if vectors is not None:
-        set_vectors(network, vectors)
+        set_vectors(network, torch.from_numpy(vectors))
     if word_vectors is not None:
-        freeze_vectors(network, *word_vectors)
+        freeze_vectors(network, *map(torch.from_numpy, word_vectors))
     return network
 
 

@@ -30,12 +30,7 @@ def read_vectors(path: Path, words: Index, size: int) -> tuple[Vector, NDArray[n
     for i, word in enumerate(words.strings, N_SPECIALS):
         lower.setdefault(word.lower(), []).append(i)
     found = np.zeros(len(words), bool)
-    for word, vector in _rows(path, size):
-        if len(vector) != size:
-            raise ConfigError(
-                f"{path}: vectors of {len(vector)} numbers where model.word_size is {size}",
-                f"--set model.word_size={len(vector)}",
-            )
+    for word, vector in _sized_rows(path, size, "model.word_size"):
         for i in lower.get(word, ()):
             if not exact[i]:
                 table[i], found[i] = vector, True
@@ -53,12 +48,7 @@ def read_first_vectors(
     words: list[str] = []
     vectors: list[Vector] = []
     seen: set[str] = set()
-    for rank, (word, vector) in enumerate(_rows(path, size)):
-        if len(vector) != size:
-            raise ConfigError(
-                f"{path}: vectors of {len(vector)} numbers where model.vector_size is {size}",
-                f"--set model.vector_size={len(vector)}",
-            )
+    for rank, (word, vector) in enumerate(_sized_rows(path, size, "model.vector_size")):
         if (rank < n_words or word in also) and word not in seen:
             seen.add(word)
             words.append(word)
@@ -66,6 +56,16 @@ def read_first_vectors(
     if not words:
         raise DataError("no vectors", str(path))
     return words, np.stack(vectors)
+
+
+def _sized_rows(path: Path, size: int, setting: str) -> Iterator[tuple[str, Vector]]:
+    for word, vector in _rows(path, size):
+        if len(vector) != size:
+            raise ConfigError(
+                f"{path}: vectors of {len(vector)} numbers where {setting} is {size}",
+                f"--set {setting}={len(vector)}",
+            )
+        yield word, vector
 
 
 def _rows(path: Path, expected: int) -> Iterator[tuple[str, Vector]]:

@@ -25,7 +25,7 @@ import torch
 from torch import Tensor, nn
 from torch.export import Dim
 
-from headwise.learn.export.graphs import HALF, OPSET, quantise, trace
+from headwise.learn.export.graphs import HALF, OPSET, example_ids, quantise, trace
 from headwise.model.bundle import INPUTS, PAIR_WEIGHTS
 from headwise.network.inputs import Inputs
 from headwise.network.label import Labeller
@@ -207,8 +207,9 @@ class _Represent(nn.Module):
         states = self.represent(x, lengths)  # [T, B, 2 (d + 2)]
         scores = [torch.log_softmax(layer(states), dim=-1) for layer in self.tags]
         predicted = [column.argmax(dim=-1).to(torch.int32) for column in scores]
+        pairs = self.pairs(states)
         arcs = self.arcs(states) + self.arcs_of_inputs(x)
-        return self.pairs(states), arcs, *predicted, *scores
+        return pairs, arcs, *predicted, *scores
 
 
 def _linear(weight: Tensor, bias: Tensor | None, n_parts: int) -> nn.Linear:
@@ -226,20 +227,7 @@ def _linear(weight: Tensor, bias: Tensor | None, n_parts: int) -> nn.Linear:
 
 def export_inputs(inputs: Inputs, bound: float, is_int8: bool) -> bytes:
     """Trace Eq. 3 for any words; their tables may be in int8."""
-    words, width, n_marks = Dim("words"), Dim("width"), Dim("n_marks")
-    # Each input is a tensor of its own: the exporter would merge one that is given twice.
-    example = {name: torch.ones(7, dtype=torch.int32) for name in ("words", "tags", "vectors")}
-    example |= {"pieces": torch.ones(7, 5, dtype=torch.int32)}
-    example |= {"marks": torch.ones(7, 3, dtype=torch.int32)}
-    free = {name: {0: words} for name in example} | {"pieces": {0: words, 1: width}}
-    free |= {"marks": {0: words, 1: n_marks}}
-    order = ("words", "tags", "pieces", "vectors", "marks")
-    return trace(
-        _Inputs(inputs, bound, is_int8),
-        {name: example[name] for name in order},
-        {name: free[name] for name in order},
-        ["x"],
-    )
+    return trace(_Inputs(inputs, bound, is_int8), *example_ids(Dim("words")), ["x"])
 
 
 def export_represent(network: Network) -> bytes:

@@ -14,9 +14,23 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor, nn
 from torch.export import Dim
 
+from headwise.vocabulary.encode import GRAPH_INPUTS
+
 OPSET = 20
 HALF = 64
 """The largest weight in int8 (see `quantise`)."""
+
+
+def example_ids(axis: Dim) -> tuple[dict[str, Tensor], dict[str, dict[int, Dim]]]:
+    """Give the inputs of a graph that reads `WordIds`, and their free axes, the first one `axis`.
+
+    Each input is a tensor of its own: the exporter would merge one that is given twice.
+    """
+    more_axes = {"pieces": {1: Dim("width")}, "marks": {1: Dim("n_marks")}}
+    shapes = {"pieces": (7, 5), "marks": (7, 3)}
+    example = {name: torch.ones(shapes.get(name, (7,)), dtype=torch.int32) for name in GRAPH_INPUTS}
+    free = {name: {0: axis} | more_axes.get(name, {}) for name in GRAPH_INPUTS}
+    return example, free
 
 
 def trace(

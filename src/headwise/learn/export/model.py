@@ -25,7 +25,7 @@ from torch.export import Dim
 from torch.nn import functional
 
 from headwise.learn.export.batches import batch_graphs
-from headwise.learn.export.graphs import OPSET, quantise, trace
+from headwise.learn.export.graphs import OPSET, example_ids, quantise, trace
 from headwise.model.bundle import SELECT, VOCAB, WEIGHTS, Description, write_bundle
 from headwise.network.label import arc_features
 from headwise.network.network import Network
@@ -184,15 +184,10 @@ def sentence_graphs(network: Network, slim: Network) -> dict[str, bytes]:
 
 def export_represent(network: Network) -> bytes:
     """Trace Eq. 1-4, and what `select` needs of it."""
-    slots, width, n_marks = Dim("slots"), Dim("width"), Dim("n_marks")
-    # Each input is a tensor of its own: the exporter would merge one that is given twice.
-    example = {name: torch.ones(7, dtype=torch.int32) for name in ("words", "tags")}
-    example |= {"pieces": torch.ones(7, 5, dtype=torch.int32)}
-    example |= {"vectors": torch.ones(7, dtype=torch.int32)}
-    example |= {"marks": torch.ones(7, 3, dtype=torch.int32)}
-    example |= {"in_context": torch.ones(7, network.encoder.size if network.encoder else 1)}
-    free = {name: {0: slots} for name in example} | {"pieces": {0: slots, 1: width}}
-    free |= {"marks": {0: slots, 1: n_marks}}
+    slots = Dim("slots")
+    example, free = example_ids(slots)
+    example["in_context"] = torch.ones(7, network.encoder.size if network.encoder else 1)
+    free["in_context"] = {0: slots}
     tags = list(network.tag.columns)
     tags += [f"{column}_scores" for column in tags]
     return trace(

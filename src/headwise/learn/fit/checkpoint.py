@@ -94,24 +94,19 @@ class CheckpointWriter:
         return (self._clock() - self._saved_at) * _SHARE >= self._seconds
 
     def save(self, folder: Path, checkpoint: Checkpoint) -> None:
-        """Write a checkpoint, and measure how long that takes."""
+        """Replace the last checkpoint, and measure how long that takes."""
         started = self._clock()
-        save_checkpoint(folder, checkpoint)
+        tensors = {
+            f"{part}/{name}": tensor.detach().cpu().contiguous()
+            for part in _PARTS
+            for name, tensor in getattr(checkpoint, part).items()
+        }
+        progress = msgspec.json.encode(checkpoint.progress).decode()
+        data = safetensors.torch.save(tensors, {"progress": progress})
+        with whole_file(folder / CHECKPOINT) as stream:
+            stream.write(data)
         self._saved_at = self._clock()
         self._seconds = self._saved_at - started
-
-
-def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint, replacing the last one at once."""
-    tensors = {
-        f"{part}/{name}": tensor.detach().cpu().contiguous()
-        for part in _PARTS
-        for name, tensor in getattr(checkpoint, part).items()
-    }
-    progress = msgspec.json.encode(checkpoint.progress).decode()
-    data = safetensors.torch.save(tensors, {"progress": progress})
-    with whole_file(folder / CHECKPOINT) as stream:
-        stream.write(data)
 
 
 def load_checkpoint(folder: Path) -> Checkpoint | None:
