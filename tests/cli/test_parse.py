@@ -1,4 +1,4 @@
-"""`headwise parse` as a user runs it, on text: real processes, pipes and terminals."""
+"""`headwise parse` as a user runs it, on text; pipes and terminals in real processes."""
 
 import fcntl
 import gzip
@@ -15,6 +15,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from invoked import headwise
 
 from headwise.cli.parse import FILE_NAME
 
@@ -26,9 +27,7 @@ TEXT = b"Kids love candy. So do I.\n\nEvery word selects its head.\n"
 def parse(
     *arguments: object, stdin: bytes = b"", **environment: str
 ) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "headwise", "parse", *map(str, arguments)]
-    everything = {**os.environ, **environment}
-    return subprocess.run(command, input=stdin, capture_output=True, check=False, env=everything)
+    return headwise("parse", *arguments, stdin=stdin, **environment)
 
 
 def output(*arguments: object, stdin: bytes = b"", **environment: str) -> bytes:

@@ -1,17 +1,12 @@
 """`headwise parse` with several models, and with a model of several treebanks."""
 
-import subprocess
-import sys
 from pathlib import Path
+
+from invoked import headwise as command
 
 import headwise
 
 SAMPLE = Path(__file__).parent.parent / "fixtures" / "ewt-dev-100.conllu"
-
-
-def command(*arguments: object) -> subprocess.CompletedProcess[bytes]:
-    whole = [sys.executable, "-m", "headwise", *map(str, arguments)]
-    return subprocess.run(whole, capture_output=True, check=False)
 
 
 def test_several_models_are_an_ensemble(full_run: Path, marked_run: Path) -> None:
