@@ -72,12 +72,12 @@ def load(
 ) -> "Parser":
     """Load a parser by the name or folder of its model, or from a folder that is open already.
 
-    Several models are an ensemble: it parses by the mean of what they say.
+    Several models are an ensemble: it averages their distributions.
     On `cpu` it runs on ONNX Runtime, in `precision`; `cuda` needs `headwise[train]` and a model
     with weights, and runs on PyTorch in float32. `decode` overrides the way of making trees that
     the model was saved with. With `keep_tags` the model predicts only tags that the input lacks.
     A model that was trained on several treebanks parses as in its main one, or as in `treebank`.
-    A sentence that would take more than `memory_budget` bytes is parsed in stretches.
+    A sentence that would take more than `memory_budget` bytes is parsed in parts.
     """
     from headwise.loading import load_parser
     from headwise.model.bundle import Bundle, find_model, load_bundle

@@ -88,7 +88,7 @@ def test_an_error_comes_at_its_place_in_the_words_of_the_child() -> None:
 
 def test_a_process_that_dies_is_an_error_and_no_wait() -> None:
     answers = map_in_processes(die_at_b, [b"a", b"b", b"c", b"d"], 2)
-    with pytest.raises(HeadwiseError, match="ended before its work, with code -9"):
+    with pytest.raises(HeadwiseError, match="a process ended early, with code -9"):
         list(answers)
     assert nobody_is_left()
 
@@ -160,7 +160,7 @@ def test_processes_that_do_not_start_are_named() -> None:
         "    print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "of 30 does not start: Too many open files\nhint: try fewer --processes" in done.stdout
+    assert "of 30 cannot start: Too many open files\nhint: try fewer --processes" in done.stdout
 
 
 def test_after_an_error_nobody_is_waited_for() -> None:

@@ -1,4 +1,4 @@
-"""Flags that more than one command has, and what they come to."""
+"""Flags that several commands share, and the settings they stand for."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,8 +23,8 @@ KEEP_TAGS: Flag = click.option(
 DECODER: Flag = click.option(
     "--decoder",
     type=click.Choice(["greedy", "mst", "eisner"]),
-    help="greedy: each word's best head, tree or not; mst: repair what is no tree; eisner: repair "
-    "what is no projective tree. Default: the model's.",
+    help="greedy: each word's best head, tree or not; mst: repair what is not a tree; eisner: "
+    "repair what is not a projective tree. Default: the model's.",
 )
 ROOTS: Flag = click.option(
     "--single-root/--multi-root",
@@ -44,7 +44,7 @@ DEVICE: Flag = click.option(
 
 
 def how_to_parse(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the flags that say how a model is used."""
+    """Add the flags for how to use a model."""
     for flag in reversed([KEEP_TAGS, DECODER, ROOTS, PRECISION, DEVICE]):
         command = flag(command)
     return command
@@ -53,7 +53,7 @@ def how_to_parse(command: Callable[..., Any]) -> Callable[..., Any]:
 def chosen_decode(
     bundle: Bundle, decoder: Decoder | None, single_root: bool | None
 ) -> DecodeConfig:
-    """Give the model's own way of making trees, with what was asked for instead."""
+    """Return the decoding settings of a model, changed by the flags that were given."""
     changes = {"decoder": decoder, "single_root": single_root}
     return msgspec.structs.replace(
         bundle.manifest.decode, **{k: v for k, v in changes.items() if v is not None}

@@ -1,4 +1,4 @@
-"""The `headwise` command: its subcommands, and what becomes of errors."""
+"""The `headwise` command: its subcommands, and how errors are reported."""
 
 import os
 import signal
@@ -19,34 +19,34 @@ from headwise.errors import HeadwiseError
 from headwise.version import VERSION
 
 BROKEN_PIPE = 141
-"""As of a command that SIGPIPE ended; not every system has that signal."""
+"""The exit code of a command that SIGPIPE ended; not every system has that signal."""
 SIGNALLED = 128
-"""What a shell adds to the number of the signal that ended a command."""
+"""A shell adds this to the number of the signal that ended a command."""
 
 
 class _Commands(click.Group):
-    """Turn our own errors into one message and exit 1."""
+    """Print our own errors as one message and exit with 1."""
 
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
         except HeadwiseError as error:
             click.echo(f"headwise: {error}", err=True)
-            _let_go_of_stdout()
+            _flush_stdout()
             ctx.exit(1)
         except BrokenPipeError:
-            _let_go_of_stdout()
+            _flush_stdout()
             ctx.exit(BROKEN_PIPE)
         except KeyboardInterrupt:
             click.echo("\nheadwise: interrupted", err=True)
-            _let_go_of_stdout()
+            _flush_stdout()
             ctx.exit(SIGNALLED + signal.SIGINT)
 
 
-def _let_go_of_stdout() -> None:
-    """Write what was said so far; where that fails (no reader, no room), let the rest go nowhere.
+def _flush_stdout() -> None:
+    """Write what is buffered; if that fails (no reader, no space), discard it.
 
-    Otherwise Python would try once more on its way out and complain.
+    Otherwise Python would try again at exit and print a traceback.
     """
     try:
         if sys.stdout is not None:
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def _end(number: int, _: FrameType | None) -> None:
-    """End as by an error, so that what is half done is taken away."""
+    """Exit as after an error, so that unfinished files are removed."""
     sys.exit(SIGNALLED + number)
 
 

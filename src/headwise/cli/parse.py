@@ -29,7 +29,7 @@ _FILE_NAME = re.compile(
     r"|.*\.(txt|text|conll|conllu|conllx|json|jsonl|tsv|csv|md|rst|html?|xml|pdf|docx?|gz|xz|bz2|zip)",
     re.IGNORECASE,
 )
-"""What looks like a file, and is an error if it is none; anything else that names none is text."""
+"""What looks like a file name: an error if there is no such file. Other arguments are text."""
 
 
 @click.command(
@@ -49,7 +49,7 @@ _FILE_NAME = re.compile(
     multiple=True,
     default=[DEFAULT_MODEL],
     show_default=True,
-    help="Name or folder; several are an ensemble, which parses by the mean of what they say.",
+    help="Name or folder; several are an ensemble, which averages their distributions.",
 )
 @click.option("-o", "--output", default="-", show_default=True, help="File; .gz and .xz pack.")
 @click.option(
@@ -66,28 +66,29 @@ _FILE_NAME = re.compile(
     "out_form",
     type=_OUTPUT_FORMATS,
     help="json: one object a line; tree: drawn in characters; svg: one picture. Default: by the "
-    "name of the output (.json, .jsonl, .svg); tree on a terminal, elsewhere conllu (conllx if it "
-    "came so).",
+    "name of the output (.json, .jsonl, .svg); tree on a terminal, else conllu (conllx if the "
+    "input is).",
 )
 @how_to_parse
 @click.option(
     "--treebank",
     default="",
-    help="Of a model that tells treebanks apart, the one to parse as in. Default: its main one.",
+    help="For a model trained on several treebanks: parse in the style of this one. Default: the "
+    "main one.",
 )
 @click.option(
     "--threads",
     type=click.IntRange(1, 256),
     default=1,
     show_default=True,
-    help="The output does not depend on it.",
+    help="Threads; the output does not depend on them.",
 )
 @click.option(
     "--processes",
     type=click.IntRange(1, 256),
     default=1,
     show_default=True,
-    help="The same by processes, which share the model; on long input they do more than threads.",
+    help="Processes, which share the model; on long input they are faster than threads.",
 )
 @click.option(
     "--memory-budget",
@@ -95,16 +96,16 @@ _FILE_NAME = re.compile(
     default=MEMORY_BUDGET >> 20,
     show_default=True,
     metavar="MIB",
-    help="For the sentences in work, besides the model. Longer ones than that allows are parsed in "
-    "stretches and joined.",
+    help="Memory for the sentences being parsed, besides the model. Sentences that need more are "
+    "parsed in parts.",
 )
 @click.option(
     "--on-error",
     type=click.Choice(["raise", "skip"]),
     default="raise",
     show_default=True,
-    help="Malformed CoNLL-U: stop, or report it and pass it through unparsed (in CoNLL; other "
-    "formats leave it out).",
+    help="Malformed CoNLL-U: stop, or report it and pass it through unparsed (other formats than "
+    "CoNLL leave it out).",
 )
 @click.option("--quiet", is_flag=True, help="No progress and no summary on stderr.")
 def parse(
@@ -127,8 +128,8 @@ def parse(
 ) -> None:
     """Parse FILE, TEXT or stdin (-, the default).
 
-    FILE is text or CoNLL-U, plain, gz or xz. TEXT is whatever names no file, and does not look
-    like the name of one. In CoNLL-U, tags, heads and labels are filled in, and all else stays.
+    FILE is text or CoNLL-U, plain, gz or xz. TEXT is anything that is not a file and does not look
+    like a file name. In CoNLL-U, tags, heads and labels are filled in; all else stays the same.
     """
     screen = screen_of(output)
     chosen = choose_format(out_form, output, form, screen)

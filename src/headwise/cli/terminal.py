@@ -1,4 +1,4 @@
-"""What all commands share: examples in the help, and a line of progress on a terminal."""
+"""What all commands share: examples in the help, output to stdout, a progress line."""
 
 import sys
 import time
@@ -8,7 +8,7 @@ import click
 from headwise.files import standard, writing
 
 EVERY = 0.2
-"""Seconds between two states of the progress line."""
+"""Seconds between two updates of the progress line."""
 
 
 def help_examples(*lines: str) -> str:
@@ -17,30 +17,30 @@ def help_examples(*lines: str) -> str:
 
 
 def put(text: str | bytes) -> None:
-    """Write text to stdout, and one line end after it; where that cannot be, say why."""
+    """Write text and one line end to stdout; a failure becomes a clear error."""
     shown = text.decode() if isinstance(text, bytes) else text
     with writing("<stdout>", "is there room where it goes?"):
         click.echo(shown.rstrip("\n"), file=standard(sys.stdout, "<stdout>"))
 
 
 class ProgressLine:
-    """One line on stderr that is written over, on a terminal only."""
+    """One line on stderr that is overwritten; shown on a terminal only."""
 
     def __init__(self) -> None:
-        """Look once whether there is a terminal to write to."""
+        """Check once whether stderr is a terminal."""
         self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
         self._last = 0.0
         self._width = 0
 
     def show(self, text: str) -> None:
-        """Show a state, unless the last one is too young."""
+        """Show a text, unless the last one is too recent."""
         now = time.monotonic()
         if self._is_terminal and now - self._last >= EVERY:
             self._write(text)
             self._last = now
 
     def clear(self) -> None:
-        """Take the line away, so that something else can be written there."""
+        """Remove the line, so that something else can be printed."""
         if self._width:
             self._write("")
             self._width = 0

@@ -16,19 +16,19 @@ _BLOCK_BYTES = 2**19
 """Size of the array of a block, [dependents, heads, k] in float32."""
 _ONE_THREAD = 9_000
 """Numbers in the product of one dependent and a block of heads: BLAS gives more than 9,216 to all
-cores, and how many are used is for the caller to say."""
+cores, and the number of threads is the caller's choice."""
 _LIMIT = 80.0
-"""Exponents beyond are cut; exp of it, and what is made of that, is a number in float32."""
+"""Exponents are clipped here; exp of it, and the sums made of that, are finite in float32."""
 
 
 def exponentials(pairs: FloatArray) -> FloatArray:
-    """Give exp of `pairs`, the float32 [..., 2k] of `represent`, in their place: H, then D."""
+    """Replace `pairs`, the float32 [..., 2k] of `represent`, by their exp: H, then D."""
     np.clip(pairs, -_LIMIT, _LIMIT, out=pairs)
     return np.exp(pairs, out=pairs)
 
 
 def head_log_probs(both: FloatArray, v_a: FloatArray) -> FloatArray:
-    """Give log P_head, float32 [N+1, N+1], of a sentence's exponentials [N+1, 2k] and v_a [k].
+    """Return log P_head, float32 [N+1, N+1], from a sentence's exponentials [N+1, 2k] and v_a [k].
 
     Example: with k = 1, v_a = [1] and all of W_a a_i = U_a a_j = 0, D = H = 1: each pair has
     -2 * 1 / 2 = -1, and each of N+1 heads the probability 1 / (N+1). Row 0, which is never

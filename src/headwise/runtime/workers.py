@@ -1,15 +1,15 @@
-"""Work that several processes share, in order: bytes in, bytes out.
+"""A function applied to a stream by several forked processes, in order: bytes in, bytes out.
 
-Python runs one thread at a time, so threads wait for each other wherever no library is at work.
-Processes do not. They are forked from one that has loaded what they need, and share its memory as
-long as nobody writes to it; between them go bytes and nothing else.
+Python runs one thread at a time, so threads wait for each other except inside of libraries.
+Processes do not. They are forked from a parent that has loaded the model, and share its memory as
+long as nobody writes to it; only bytes are sent between them.
 
-    parent -> child   an item, or its end
-    child -> parent   what `work` makes of it, or why it could not, as JSON
+    parent -> child   an item, or the end of the stream
+    child -> parent   the result of `work`, or the error as JSON
 """
 
 import multiprocessing
-import multiprocessing.popen_fork  # which it would import in the middle of things
+import multiprocessing.popen_fork  # or it would be imported while signals may arrive
 import os
 import signal
 import tempfile
@@ -32,63 +32,63 @@ SECONDS_TO_END = 5.0
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """What went wrong in a child, in the words of a `HeadwiseError`."""
+    """The message of a `HeadwiseError` that was raised in a child."""
 
     what: str
     hint: str | None = None
 
     @classmethod
     def of(cls, error: HeadwiseError) -> "Failure":
-        """Take the words of an error, in a form that can be sent."""
+        """Take the message of an error, in a form that can be sent."""
         return cls(as_utf8(error.what), None if error.hint is None else as_utf8(error.hint))
 
 
 class FileLock:
-    """A lock between forked processes, of one thread each; it is free again when its holder dies.
+    """A lock between forked processes of one thread each; it is released if its holder dies.
 
-    That is why it is one of the kernel's, on a file that nobody else can see.
+    So it is a lock of the kernel, on a file that nobody else can see.
     """
 
     def __init__(self) -> None:
-        """Make the file."""
+        """Create the file."""
         try:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115
         except OSError as error:
             raise HeadwiseError(f"no temporary file: {error.strerror}") from error
 
     def __enter__(self) -> None:
-        """Wait for it."""
+        """Wait for the lock."""
         import fcntl
 
         fcntl.lockf(self._file, fcntl.LOCK_EX)
 
     def __exit__(self, *_: object) -> None:
-        """Let the next one have it."""
+        """Release the lock."""
         import fcntl
 
         fcntl.lockf(self._file, fcntl.LOCK_UN)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
 
 def as_utf8(text: str) -> str:
-    """Write what is no Unicode, as in some names of files, in a form that can be sent."""
+    """Escape what cannot be encoded, as in some file names, so that it can be sent."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def require_fork() -> None:
-    """Refuse a system on which processes cannot share what was loaded."""
+    """Refuse a system on which processes cannot share a loaded model."""
     if not hasattr(os, "fork"):
         raise ConfigError("--processes: this system cannot fork", "use --threads")
 
 
 def map_in_processes(work: Work, items: Iterable[bytes], n_processes: int) -> Iterator[bytes]:
-    """Do `work` on each item in one of so many processes; the answers come in the order of items.
+    """Apply `work` to each item in one of `n_processes`; the results keep the order of the items.
 
-    No more than a few items are on their way at a time. A process that dies ends it all with an
-    error, and so does an error of the work or of the items, at its place in the order.
+    Only a few items are in flight at a time. If a process dies, an error is raised. An error of the
+    work or of the items is raised after all results that come before it.
     """
     with ExitStack() as stack:
         children = _fork(work, n_processes, stack)
@@ -116,28 +116,28 @@ def map_in_processes(work: Work, items: Iterable[bytes], n_processes: int) -> It
             if errors:
                 raise errors[0]
         except BaseException:
-            for child in children:  # whoever waits for one is woken
+            for child in children:  # wakes the threads that wait for them
                 child.stop()
             raise
 
 
 class _Child:
-    """The parent's side of a process."""
+    """A child process, as the parent sees it."""
 
     def __init__(self, process: BaseProcess, connection: Connection) -> None:
         self._process, self._connection = process, connection
 
     def ask(self, item: bytes) -> bytes:
-        """Have one item done."""
+        """Send one item and wait for its result."""
         try:
             self._connection.send_bytes(item)
             answer = self._connection.recv_bytes()
         except (EOFError, OSError):
             self._process.join(SECONDS_TO_END)
             code = self._process.exitcode
-            what = f"one of the processes ended before its work, with code {code}"
+            what = f"a process ended early, with code {code}"
             is_killed = code is None or code < 0
-            hint = "is there memory enough? try fewer --processes" if is_killed else None
+            hint = "is there enough memory? try fewer --processes" if is_killed else None
             raise HeadwiseError(what, hint) from None
         if answer.startswith(DONE):
             return answer.removeprefix(DONE)
@@ -145,20 +145,20 @@ class _Child:
         raise HeadwiseError(failure.what, failure.hint)
 
     def stop(self) -> None:
-        """End the process, whatever it is at."""
+        """Terminate the process."""
         self._process.terminate()
 
     def let_go(self) -> None:
-        """Let the process know that there is no more; it then ends by itself."""
+        """Close the connection, upon which the process ends by itself."""
         self._connection.close()
 
     def wait(self) -> None:
-        """Wait for its end."""
+        """Wait until it has ended."""
         self._process.join(SECONDS_TO_END)
 
 
 def _end(children: list[_Child]) -> None:
-    """End all, each while the others do."""
+    """End all children at the same time."""
     for child in children:
         child.let_go()
     for child in children:
@@ -166,7 +166,7 @@ def _end(children: list[_Child]) -> None:
 
 
 def _fork(work: Work, n_processes: int, stack: ExitStack) -> list[_Child]:
-    """Start the processes, before there is any other thread."""
+    """Start the processes, while this one still has a single thread."""
     context = multiprocessing.get_context("fork")
     children: list[_Child] = []
     stack.callback(_end, children)
@@ -178,7 +178,7 @@ def _fork(work: Work, n_processes: int, stack: ExitStack) -> list[_Child]:
             process = context.Process(target=_serve, args=(work, there, tuple(ours)), daemon=True)
             process.start()
         except OSError as error:
-            what = f"process {len(children) + 1} of {n_processes} does not start: {error.strerror}"
+            what = f"process {len(children) + 1} of {n_processes} cannot start: {error.strerror}"
             raise HeadwiseError(what, "try fewer --processes") from error
         there.close()
         children.append(_Child(process, here))
@@ -186,11 +186,11 @@ def _fork(work: Work, n_processes: int, stack: ExitStack) -> list[_Child]:
 
 
 def _serve(work: Work, connection: Connection, not_ours: tuple[Connection, ...]) -> None:
-    """Be the child: answer until the parent lets go."""
+    """Run the child: answer until the parent closes the connection."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # and has nothing to tidy up here
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a child has nothing to clean up
     for other in not_ours:
-        other.close()  # or nobody would see that the parent is gone
+        other.close()  # or no child would notice that the parent is gone
     while True:
         try:
             item = connection.recv_bytes()
