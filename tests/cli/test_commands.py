@@ -9,10 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from invoked import headwise
 from made_encoders import N_IDS
-
-from headwise.cli.main import main
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 SAMPLE = FIXTURES / "ewt-dev-100.conllu"
@@ -22,13 +20,11 @@ RECIPE = FIXTURES.parent.parent / "configs" / "paper-ewt.toml"
 def in_new_process(
     *arguments: object, modules: Path | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run the command here or, if it needs options of a process, in one of its own."""
-    given = list(map(str, arguments))
-    if options:
-        command = [sys.executable, "-m", "headwise", *given]
-        return subprocess.run(command, input=stdin, capture_output=True, check=False, **options)  # type: ignore[call-overload, no-any-return]
-    done = CliRunner().invoke(main, given, input=stdin)
-    return subprocess.CompletedProcess(given, done.exit_code, done.stdout_bytes, done.stderr_bytes)
+    """Run the command in a process of its own, which finds `modules` before any others."""
+    path = os.pathsep.join(filter(None, [str(modules or ""), os.environ.get("PYTHONPATH", "")]))
+    command = [sys.executable, "-m", "headwise", *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": path}
+    return subprocess.run(command, capture_output=True, check=False, env=environment)
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +94,7 @@ def test_info_shows_no_control_characters(tiny_run: Path, tmp_path: Path) -> Non
     manifest = json.loads((model / "model.json").read_text())
     manifest["provenance"] = {"data": "\x1b[31mred\x07"}
     (model / "model.json").write_text(json.dumps(manifest))
-    shown = CliRunner().invoke(main, ["info", str(model)]).output
+    shown = headwise("info", model).stdout.decode()
     assert "\\x1b[31mred\\x07" in shown
     assert not {"\x1b", "\x07"} & set(shown)
 

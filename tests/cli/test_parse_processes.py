@@ -6,11 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import invoked
 import pytest
-from click.testing import CliRunner
 
 import headwise
-from headwise.cli.main import main
 from headwise.cli.output import screen_of
 from headwise.cli.share import (
     Job,
@@ -26,8 +25,7 @@ def parse(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess
     if "--processes" in given and given[given.index("--processes") + 1] != "1":
         command = [sys.executable, "-m", "headwise", *given]  # forks, so it needs its own process
         return subprocess.run(command, input=stdin, capture_output=True, check=False)
-    done = CliRunner().invoke(main, given, input=stdin)
-    return subprocess.CompletedProcess(given, done.exit_code, done.stdout_bytes, done.stderr_bytes)
+    return invoked.headwise(*given, stdin=stdin)
 
 
 def both(*arguments: object, stdin: bytes = b"") -> list[subprocess.CompletedProcess[bytes]]:
