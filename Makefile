@@ -2,7 +2,9 @@
 # make check-all  the same, then the slow tests; branch coverage over both must reach the minimum
 # make test       the quick tests only
 # make fuzz       run the fuzzers for SECONDS=600
-# make wheel      build the wheel into dist/
+# make wheel      build the wheel into dist/; the same commit gives the same bytes
+# make sbom       list what an installation brings with it, as CycloneDX, in dist/
+# make checksums  write models/SHA256SUMS anew
 # make clean      remove everything the other targets made
 
 PYTHON ?= python3
@@ -12,7 +14,7 @@ STAMP = .venv/installed
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 COVERAGE_REPORT = .cache/coverage.json
 
-.PHONY: check check-all install lint types test fuzz wheel clean
+.PHONY: check check-all install lint types test fuzz wheel sbom checksums clean
 
 check: lint types test
 
@@ -46,6 +48,15 @@ fuzz: $(STAMP)
 
 wheel: $(STAMP)
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+sbom: wheel
+	rm -rf .cache/sbom && $(PYTHON) -m venv .cache/sbom/tool && $(PYTHON) -m venv .cache/sbom/installed
+	.cache/sbom/tool/bin/pip install --quiet --disable-pip-version-check 'cyclonedx-bom>=7'
+	.cache/sbom/installed/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt dist/headwise-*.whl
+	.cache/sbom/tool/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --output-file dist/headwise.cdx.json .cache/sbom/installed
+
+checksums:
+	git ls-files models src/headwise/models | grep -v SHA256SUMS | LC_ALL=C sort | xargs sha256sum > models/SHA256SUMS
 
 clean:
 	rm -rf .venv .coverage $(COVERAGE_REPORT) build dist .mypy_cache .pytest_cache .ruff_cache

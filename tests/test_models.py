@@ -1,5 +1,6 @@
 """The shipped models: complete, small enough, able to parse, and the same on every CPU."""
 
+import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -49,3 +50,15 @@ def test_each_model_parses_the_same_on_every_cpu(name: str) -> None:
         for array in onnx.load(path).graph.initializer:
             if array.name.endswith("_quantized"):
                 assert np.abs(numpy_helper.to_array(array).astype(np.int32)).max() <= 64
+
+
+def test_checksums_of_all_model_files_are_in_one_file() -> None:
+    listed = {
+        name: digest
+        for digest, name in map(str.split, (ROOT / "models/SHA256SUMS").read_text().splitlines())
+    }
+    files = [path for folder in FOLDERS.values() for path in folder.iterdir()]
+    found = {
+        str(path.relative_to(ROOT)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files
+    }
+    assert listed == found, "run: make checksums"
