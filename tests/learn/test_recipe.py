@@ -55,7 +55,7 @@ def test_run_leaves_a_readable_record(tiny_run: Path, tiny_recipe: Recipe) -> No
     assert recipe == tiny_recipe
 
 
-def test_reports_are_steps_and_epochs(tiny_recipe: Recipe, tmp_path: Path, whole: Run) -> None:
+def test_reports_are_steps_and_epochs(tiny_recipe: Recipe, tmp_path: Path) -> None:
     reports = list(train_network(start(short(tiny_recipe), tmp_path, CPU)))
     epochs = [r for r in reports if isinstance(r, EpochReport)]
     steps = [r for r in reports if isinstance(r, StepReport)]
