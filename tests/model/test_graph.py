@@ -9,7 +9,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from headwise.errors import ModelError
 from headwise.model.bundle import MODELS_FOLDER
-from headwise.model.onnx_check import check_onnx
+from headwise.model.graph import check_onnx
 
 
 def graph_of(
