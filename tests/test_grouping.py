@@ -45,6 +45,8 @@ def test_windows_grow_to_their_size() -> None:
     sizes = [len(window) for window in windows([Item(2)] * 100, 8)]
     assert sizes == [8, 16, 32, 32, 12]
     assert max(sizes) == LOOK_AHEAD * 8
+    at_once = grouping.windows([Item(2)] * 100, 8, 10**6, first_window=LOOK_AHEAD)
+    assert [len(window) for window, _ in at_once] == [32, 32, 32, 4]
 
 
 def test_the_first_window_asks_for_no_more_than_it_has() -> None:

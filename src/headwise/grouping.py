@@ -16,7 +16,7 @@ import numpy as np
 
 _T = TypeVar("_T")
 LOOK_AHEAD = 4
-"""Chunks in a window. The first window has one and the next two, so that output starts early."""
+"""Chunks in a window."""
 MEAN_WORDS = 32
 """Words per sentence, on average, after which a window ends early. A chunk ends after a share of as
 many, so that chunks of short and of long sentences take about as long."""
@@ -57,15 +57,20 @@ M = TypeVar("M", bound=Measured)
 
 
 def windows(
-    items: Iterable[M], size: int, max_pairs: int, look_ahead: int = LOOK_AHEAD
+    items: Iterable[M],
+    size: int,
+    max_pairs: int,
+    look_ahead: int = LOOK_AHEAD,
+    first_window: int = 1,
 ) -> Iterator[tuple[list[M], list[list[int]]]]:
     """Cut a stream into windows of `look_ahead` times `size` items, and those into `chunks`.
 
-    Yields the items of each window, and the positions in it of each of its chunks.
+    The first window has `first_window` times `size` items, and the next ones double, so that output
+    starts early. Yields the items of each window, and the positions in it of each of its chunks.
     """
     window: list[M] = []
     lengths: list[int] = []
-    n_words, n_characters, n_chunks = 0, 0, 1
+    n_words, n_characters, n_chunks = 0, 0, first_window
     for item in items:
         own_words, own_characters = item.size()
         n_words += own_words

@@ -77,7 +77,11 @@ def parse_in_processes(job: Job, source: str, form: Input, n_processes: int) -> 
         open_any(source, form, why_no_text(job.parser.vocab.reads)) as opened,
         closing(FileLock()) as lock,
     ):
-        settings = msgspec.structs.replace(job.parser.settings, processes=n_processes)
+        settings = msgspec.structs.replace(
+            job.parser.settings,
+            processes=n_processes,
+            first_window=job.parser.settings.look_ahead,  # a chunk is written as a whole
+        )
         shared = replace(job, parser=job.parser.with_settings(settings, lock))
         conll: Format = "conllx" if opened.form == "conllx" else "conllu"  # text is CoNLL-U by then
 

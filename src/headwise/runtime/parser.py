@@ -126,6 +126,7 @@ class Parser:
             self.settings.chunk_size,
             min(MAX_CHUNK_PAIRS, longest**2),
             self.settings.look_ahead,
+            self.settings.first_window,
         )
         if threads == 1:
             for window, parts in found:

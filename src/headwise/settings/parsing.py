@@ -33,3 +33,6 @@ class ParserSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     look_ahead: Annotated[int, Meta(ge=1, le=1_000)] = 4
     """Chunks of a stream that are read before sentences are sorted by length; 1 for a scorer that
     sorts by itself."""
+    first_window: Annotated[int, Meta(ge=1, le=1_000)] = 1
+    """Chunks in the first window of a stream. The next ones double up to `look_ahead`, so that
+    output starts early."""
