@@ -121,6 +121,9 @@ PADDED = {
     "xz, an empty stream": lzma.compress(TEXT * 2) + lzma.compress(b""),
 }
 DAMAGED = {
+    "gzip, cut": gzip.compress(TEXT)[:-9],
+    "gzip, damaged inside": gzip.compress(TEXT)[:15] + b"\xff" + gzip.compress(TEXT)[16:],
+    "xz, cut": lzma.compress(TEXT)[:-9],
     "gzip, garbage": gzip.compress(TEXT) + b"more",
     "gzip, second member cut": (gzip.compress(TEXT) * 2)[:-3],
     "xz, garbage": lzma.compress(TEXT) + b"more",
@@ -139,7 +142,7 @@ def test_streams_in_a_row_and_padding_are_read(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("data", DAMAGED.values(), ids=DAMAGED)
-def test_damage_after_the_first_stream_is_refused(data: bytes) -> None:
+def test_damaged_data_is_refused(data: bytes) -> None:
     with (
         pytest.raises(DataError, match=r"^<stream>: compressed data is damaged: "),
         open_source(io.BytesIO(data)) as (stream, _),
@@ -278,14 +281,15 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "folder") == ["file"]
 
 
-@pytest.mark.parametrize(("target", "what"), [("no/out", "No such file"), ("dir", "Is a dir")])
-def test_a_target_that_cannot_be_is_refused(target: str, what: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("open_path", [open_source, open_target])
+@pytest.mark.parametrize(("name", "what"), [("no/out", "No such file"), ("dir", "Is a dir")])
+def test_a_path_that_cannot_be_is_refused(open_path, name: str, what: str, tmp_path: Path) -> None:
     (tmp_path / "dir").mkdir()
     with (
-        pytest.raises(DataError, match=f"^{tmp_path / target}: {what}.*\nhint: "),
-        open_target(tmp_path / target) as stream,
+        pytest.raises(DataError, match=f"^{tmp_path / name}: {what}.*\nhint: "),
+        open_path(tmp_path / name),
     ):
-        stream.write(TEXT)
+        pass
     assert os.listdir(tmp_path) == ["dir"]
 
 

@@ -11,7 +11,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from headwise.errors import ModelError
-from headwise.model.bundle import FILE_NAME
 from headwise.text.segmenter import (
     SEGMENTER_GRAPH,
     SEGMENTER_SETTINGS,
@@ -149,8 +148,3 @@ def test_a_model_that_reads_tags_cannot_parse_text() -> None:
     assert why_no_text(()) is None
     assert str(why_no_text(["xpos"])).startswith("this model reads the column XPOS, and text ")
     assert "the columns UPOS, FEATS, " in str(why_no_text(["upos", "feats"]))
-
-
-def test_file_names_fit_a_model_folder(files: dict[str, bytes]) -> None:
-    assert all(FILE_NAME.fullmatch(name) for name in files)
-    assert sorted(files) == [SEGMENTER_SETTINGS, SEGMENTER_GRAPH]

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from hypothesis import given, settings
-from render.made_sentences import KIDS, parse_of, parsed_sentences, sentence
+from render.made_sentences import parse_of, parsed_sentences, sentence
 
 from headwise import Parse, Sentence, read_sentences, sentence_from_words
 from headwise.treebank.records import (
@@ -24,16 +24,10 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 def test_one_line_word_for_word() -> None:
     made = sentence("Go/VERB/0/root")
-    assert to_json(made, parse_of(made, [0.123456])) == (
-        '{"text":"Go","words":[{"id":1,"form":"Go","upos":"VERB","head":0,"deprel":"root",'
-        '"probability":0.1235}],"how":"greedy"}'
-    )
-
-
-def test_without_a_parse_there_is_no_probability() -> None:
-    record = json.loads(to_json(sentence(KIDS)))
-    assert "how" not in record
-    assert all("probability" not in word for word in record["words"])
+    words = '{"text":"Go","words":[{"id":1,"form":"Go","upos":"VERB","head":0,"deprel":"root"'
+    parse = parse_of(made, [0.123456])
+    assert to_json(made) == words + "}]}"
+    assert to_json(made, parse) == words + ',"probability":0.1235}],"how":"greedy"}'
 
 
 def test_comments_ranges_and_empty_nodes_are_kept() -> None:
@@ -52,14 +46,11 @@ def test_comments_ranges_and_empty_nodes_are_kept() -> None:
     assert nodes[1] == {"id": "0.2", "deps": "0:root|1:dep"}
 
 
-def test_the_span_in_the_text_is_start_and_end() -> None:
-    made = sentence_from_words([("a", "TokenRange=5:9"), ("b", "_")], ["form", "misc"])
-    assert [(word.start, word.end) for word in to_record(made).words] == [(5, 9), (None, None)]
-
-
-def test_the_lemma_of_an_underscore_is_not_blank() -> None:
-    made = sentence_from_words([("_", "_"), ("a", "_")], ["form", "lemma"])
-    assert [word.lemma for word in to_record(made).words] == ["_", None]
+def test_spans_are_start_and_end_and_the_lemma_of_an_underscore_is_not_blank() -> None:
+    words = [("_", "_", "TokenRange=5:9"), ("a", "_", "_")]
+    made = sentence_from_words(words, ["form", "lemma", "misc"])
+    found = [(word.start, word.end, word.lemma) for word in to_record(made).words]
+    assert found == [(5, 9, "_"), (None, None, None)]
 
 
 @pytest.mark.parametrize("name", ["hand-made", "coptic-20", "ewt-empty-nodes-6", "ewt-dev-100"])

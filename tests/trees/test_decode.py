@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from brute_force import best_total, random_projective_heads, total
+from brute_force import best_total, total
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -54,17 +54,11 @@ def test_worked_example() -> None:
     assert (tree.heads.tolist(), tree.how) == ([0, 2, 1], "greedy")
 
 
-@pytest.mark.parametrize("decoder", ["greedy", "mst", "eisner"])
-def test_one_rooted_projective_greedy_tree_is_untouched(decoder: Decoder) -> None:
-    for seed in range(10):
-        heads = random_projective_heads(seed, 20, single_root=True).tolist()
-        tree = decode(log_probs_choosing(heads), decoder, True, "log-probability")
-        assert (tree.heads.tolist(), tree.how) == (heads, "greedy")
-
-
 @pytest.mark.parametrize(
     ("heads", "decoder", "single_root", "how"),
     [
+        ([0, 2, 0, 2], "mst", True, "greedy"),
+        ([0, 2, 0, 2], "eisner", True, "greedy"),
         ([0, 3, 0, 2], "mst", True, "greedy"),
         ([0, 3, 0, 2], "eisner", True, "eisner"),
         ([0, 0, 0, 2], "mst", False, "greedy"),

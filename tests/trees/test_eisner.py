@@ -1,4 +1,4 @@
-"""Eisner against brute force, against a slower chart, and on any finite scores."""
+"""Eisner against a slower chart, and in batches; see also `test_best_trees`."""
 
 import time
 
@@ -6,23 +6,14 @@ import numpy as np
 import pytest
 from brute_force import (
     best_projective_total,
-    best_total,
     has_no_crossing,
     random_projective_heads,
     random_scores,
     total,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from headwise.trees.eisner import best_projective_trees
-from headwise.trees.tree import Heads, ScoreMatrix, is_projective_tree, is_tree, n_roots
-
-FINITE = st.floats(allow_nan=False, allow_infinity=False)
-SCORES = st.integers(1, 12).flatmap(
-    lambda n: arrays(np.float64, (n + 1, n + 1), elements=FINITE | st.sampled_from([0.0, 1.0]))
-)
+from headwise.trees.tree import Heads, ScoreMatrix, is_tree, n_roots
 
 
 def best_projective_tree(scores: ScoreMatrix, single_root: bool) -> Heads:
@@ -40,21 +31,7 @@ def padded(matrices: list[np.ndarray], filler: float) -> tuple[np.ndarray, np.nd
 
 def test_worked_example() -> None:
     scores = np.array([[9, 9, 9], [5, 9, 4], [1, 8, 9]], dtype=np.float32)
-    heads = best_projective_tree(scores, single_root=False)
-    assert heads.tolist() == [0, 0, 1]
-    assert heads.dtype == np.int32
-
-
-@pytest.mark.parametrize("single_root", [False, True])
-@pytest.mark.parametrize("tied", [False, True])
-@pytest.mark.parametrize("n_words", range(1, 7))
-def test_equals_brute_force(n_words: int, tied: bool, single_root: bool) -> None:
-    for seed in range(40):
-        scores = random_scores(seed, n_words, tied)
-        heads = best_projective_tree(scores, single_root)
-        assert is_projective_tree(heads)
-        assert total(scores, heads) == pytest.approx(best_total(scores, single_root, True))
-        assert not single_root or n_roots(heads) == 1
+    assert best_projective_tree(scores, single_root=False).tolist() == [0, 0, 1]
 
 
 @pytest.mark.parametrize("n_words", [9, 14, 20])
@@ -90,14 +67,6 @@ def test_finds_a_planted_projective_tree(n_words: int, single_root: bool) -> Non
         assert best_projective_tree(scores, single_root).tolist() == heads.tolist()
 
 
-@pytest.mark.parametrize("single_root", [False, True])
-def test_eisner_never_crosses_arcs(single_root: bool) -> None:
-    for seed in range(10):
-        heads = best_projective_tree(random_scores(seed, 35), single_root)
-        assert has_no_crossing(heads)
-        assert is_tree(heads)
-
-
 @pytest.mark.parametrize("filler", [0.0, np.nan, np.inf])
 @pytest.mark.parametrize("single_root", [False, True])
 def test_batch_equals_one_by_one(single_root: bool, filler: float) -> None:
@@ -116,56 +85,24 @@ def test_summing_in_pieces_changes_nothing(n_cells: int, monkeypatch: pytest.Mon
     assert [heads.tolist() for heads in in_pieces] == [heads.tolist() for heads in at_once]
 
 
-def test_no_sentences_no_words_and_one_word() -> None:
+def test_no_sentences_give_no_trees() -> None:
     assert best_projective_trees(np.zeros((0, 3, 3)), np.zeros(0, dtype=np.int32), True) == []
-    for single_root in (False, True):
-        assert best_projective_tree(np.full((1, 1), np.nan), single_root).tolist() == [0]
-        assert best_projective_tree(np.full((2, 2), -1e30), single_root).tolist() == [0, 0]
-
-
-@settings(max_examples=150, deadline=None, derandomize=True)
-@given(scores=SCORES, single_root=st.booleans())
-def test_any_finite_scores_give_a_projective_tree(scores: np.ndarray, single_root: bool) -> None:
-    heads = best_projective_tree(scores, single_root)
-    assert is_projective_tree(heads)
-    assert not single_root or n_roots(heads) == 1
-
-
-@pytest.mark.parametrize("single_root", [False, True])
-def test_scores_near_the_largest_float_stay_exact(single_root: bool) -> None:
-    for seed in range(20):
-        scores = random_scores(seed, 5)
-        scores[0] = 0.0
-        np.fill_diagonal(scores, 0.0)
-        heads = best_projective_tree(scores / np.abs(scores).max() * 1.7e308, single_root)
-        assert total(scores, heads) == pytest.approx(best_total(scores, single_root, True))
-
-
-def test_leaves_arguments_alone() -> None:
-    scores, lengths = padded([random_scores(5, 10), random_scores(6, 4)], 1.0)
-    before = scores.copy()
-    scores.flags.writeable = lengths.flags.writeable = False
-    best_projective_trees(scores, lengths, single_root=True)
-    np.testing.assert_array_equal(scores, before)
-
-
-def test_tiny_float32_scores_keep_their_order() -> None:
-    scores = random_scores(7, 6)
-    expected = best_projective_tree(scores, single_root=True)
-    tiny = (scores * 1e-30).astype(np.float32)
-    assert best_projective_tree(tiny, single_root=True).tolist() == expected.tolist()
 
 
 def test_takes_scores_in_any_memory_layout() -> None:
     scores = random_scores(7, 9)
-    transposed = np.asfortranarray(scores)
     expected = best_projective_tree(scores, single_root=True)
+    transposed = np.asfortranarray(scores)
     assert best_projective_tree(transposed, single_root=True).tolist() == expected.tolist()
 
 
-def test_three_hundred_words_take_less_than_a_second() -> None:
+@pytest.mark.parametrize("single_root", [False, True])
+def test_three_hundred_words_take_less_than_a_second_and_arcs_never_cross(
+    single_root: bool,
+) -> None:
     scores = random_scores(0, 300)
     started = time.perf_counter()
-    heads = best_projective_tree(scores, single_root=True)
+    heads = best_projective_tree(scores, single_root)
     assert time.perf_counter() - started < 1.0
-    assert is_projective_tree(heads)
+    assert is_tree(heads)
+    assert has_no_crossing(heads)

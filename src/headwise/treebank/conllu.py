@@ -148,20 +148,15 @@ def _read_block(block: list[bytes], name: str, first_line: int, form: Format) ->
                     words.append(word)
                     rows.append(row)
         except _FormatError as broken:
-            raise DataError(broken.what, name, first_line + row, broken.hint) from None
+            what, hint = broken.args
+            raise DataError(what, name, first_line + row, hint) from None
     sentence = Sentence(tuple(words), tuple(lines), tuple(rows), name, first_line)
-    _check_heads(sentence)
-    _check_ranges(sentence, others)
+    _check_numbers(sentence, others)
     return sentence
 
 
 class _FormatError(Exception):
-    """A line that breaks the format; the caller knows its file and number."""
-
-    def __init__(self, what: str, hint: str) -> None:
-        super().__init__(what)
-        self.what = what
-        self.hint = hint
+    """What breaks the format in a line, and a hint; the caller knows its file and number."""
 
 
 def _decode(block: list[bytes], name: str, first_line: int) -> list[str]:
@@ -230,28 +225,25 @@ def _check_special_id(word_id: str, n_words: int, form: Format) -> None:
         )
 
 
-def _check_heads(sentence: Sentence) -> None:
+def _check_numbers(sentence: Sentence, other_rows: list[int]) -> None:
+    """Refuse heads and ranges beyond the last word."""
     n_words = len(sentence)
-    if max(map(int, {word.head for word in sentence.words} - {BLANK}), default=0) <= n_words:
-        return
-    for position, word in enumerate(sentence.words, 1):
-        if word.head != BLANK and int(word.head) > n_words:
-            raise DataError(
-                f"HEAD is {word.head} but the sentence has {plural(n_words, 'word')}",
-                sentence.source,
-                sentence.line_of(position),
-                "is a line missing, or a blank line between two sentences?",
-            )
-
-
-def _check_ranges(sentence: Sentence, rows: list[int]) -> None:
-    n_words = len(sentence)
-    for row in rows:
+    too_large: list[tuple[int, str]] = []
+    if max(map(int, {word.head for word in sentence.words} - {BLANK}), default=0) > n_words:
+        too_large += [
+            (row, f"HEAD is {word.head}")
+            for row, word in zip(sentence.rows, sentence.words, strict=True)
+            if word.head != BLANK and int(word.head) > n_words
+        ]
+    for row in other_rows:
         number = sentence.lines[row].partition("\t")[0]
         if int(number.partition("-")[2] or 0) > n_words:
-            raise DataError(
-                f"the range is {number} but the sentence has {plural(n_words, 'word')}",
-                sentence.source,
-                sentence.first_line + row,
-                "is a line missing, or a blank line between two sentences?",
-            )
+            too_large.append((row, f"the range is {number}"))
+    if too_large:
+        row, what = too_large[0]
+        raise DataError(
+            f"{what} but the sentence has {plural(n_words, 'word')}",
+            sentence.source,
+            sentence.first_line + row,
+            "is a line missing, or a blank line between two sentences?",
+        )

@@ -8,15 +8,7 @@ import math
 
 import msgspec
 
-from headwise.treebank.sentence import (
-    EmptyNode,
-    Parse,
-    Sentence,
-    Token,
-    Word,
-    filled,
-    split_comment,
-)
+from headwise.treebank.sentence import Parse, Sentence, Token, filled, split_comment
 
 _DECIMALS = 4
 _OWN_KEYS = ("sent_id", "text")
@@ -42,7 +34,7 @@ class WordRecord(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Of the arc from `head`, Eq. 5."""
 
 
-class TokenRecord(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class TokenRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """A multi-word token: one form in the text for the words `first` to `last`."""
 
     first: int
@@ -53,7 +45,7 @@ class TokenRecord(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     end: int | None = None
 
 
-class EmptyRecord(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class EmptyRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """An empty node of the enhanced graph, numbered `3.1` after the word 3."""
 
     id: str
@@ -91,7 +83,7 @@ def to_record(sentence: Sentence, parse: Parse | None = None) -> SentenceRecord:
         comments=[comment for comment in sentence.comments if not _has_own_key(comment)],
         words=_words(sentence, parse),
         tokens=[_token(token) for token in sentence.multi_word_tokens],
-        empty_nodes=[_empty_node(node) for node in sentence.empty_nodes],
+        empty_nodes=[EmptyRecord(n.id, *map(filled, n[1:-1])) for n in sentence.empty_nodes],
         how=None if parse is None else parse.how,
     )
 
@@ -107,56 +99,29 @@ def _words(sentence: Sentence, parse: Parse | None) -> list[WordRecord]:
         columns = zip(sentence.heads, labels, [math.nan] * len(sentence), strict=True)
     else:
         columns = zip(parse.heads, parse.labels, parse.probabilities, strict=True)
-    return [
-        _word(position, word, head, label, probability)
-        for position, (word, (head, label, probability)) in enumerate(
-            zip(sentence.words, columns, strict=True), 1
+    records = []
+    for word, (head, label, probability) in zip(sentence.words, columns, strict=True):
+        start, end = word.span or _NO_SPAN
+        record = WordRecord(
+            id=len(records) + 1,
+            form=word.form,
+            # The lemma of an underscore is an underscore; for any other word it is a blank.
+            lemma=word.lemma if word.form == word.lemma else filled(word.lemma),
+            upos=filled(word.upos),
+            xpos=filled(word.xpos),
+            feats=filled(word.feats),
+            head=head,
+            deprel=filled(label),
+            deps=filled(word.deps),
+            misc=filled(word.misc),
+            start=start,
+            end=end,
+            probability=None if math.isnan(probability) else round(probability, _DECIMALS),
         )
-    ]
-
-
-def _word(
-    position: int, word: Word, head: int | None, label: str, probability: float
-) -> WordRecord:
-    start, end = word.span or _NO_SPAN
-    return WordRecord(
-        id=position,
-        form=word.form,
-        # The lemma of an underscore is an underscore; for any other word it is a blank.
-        lemma=word.lemma if word.form == word.lemma else filled(word.lemma),
-        upos=filled(word.upos),
-        xpos=filled(word.xpos),
-        feats=filled(word.feats),
-        head=head,
-        deprel=filled(label),
-        deps=filled(word.deps),
-        misc=filled(word.misc),
-        start=start,
-        end=end,
-        probability=None if math.isnan(probability) else round(probability, _DECIMALS),
-    )
+        records.append(record)
+    return records
 
 
 def _token(token: Token) -> TokenRecord:
     start, end = token.span or _NO_SPAN
-    return TokenRecord(
-        first=token.first,
-        last=token.last,
-        form=token.form,
-        misc=filled(token.misc),
-        start=start,
-        end=end,
-    )
-
-
-def _empty_node(node: EmptyNode) -> EmptyRecord:
-    return EmptyRecord(
-        id=node.id,
-        form=filled(node.form),
-        lemma=filled(node.lemma),
-        upos=filled(node.upos),
-        xpos=filled(node.xpos),
-        feats=filled(node.feats),
-        deps=filled(node.deps),
-        misc=filled(node.misc),
-    )
+    return TokenRecord(token.first, token.last, token.form, filled(token.misc), start, end)

@@ -9,7 +9,7 @@ becomes the other (the other is `vocabulary.encode`).
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -190,22 +190,21 @@ class Sentence:
     @property
     def multi_word_tokens(self) -> tuple[Token, ...]:
         """The tokens of the text that stand for a range of words (`3-4`)."""
-        tokens = []
-        for row, columns in self._other_rows():
-            first, dash, last = columns[0].partition("-")
-            if dash:
-                tokens.append(Token(int(first), int(last), columns[1], columns[9], row, True))
-        return tuple(tokens)
+        ranges = ((row, columns, columns[0].partition("-")) for row, columns in self._other_rows())
+        return tuple(
+            Token(int(first), int(last), columns[1], columns[9], row, True)
+            for row, columns, (first, dash, last) in ranges
+            if dash
+        )
 
     @property
     def empty_nodes(self) -> tuple[EmptyNode, ...]:
         """The empty nodes of the enhanced graph (`3.1`)."""
-        nodes = []
-        for row, columns in self._other_rows():
-            if "-" not in columns[0]:
-                number, form, lemma, upos, xpos, feats, _, _, deps, misc = columns
-                nodes.append(EmptyNode(number, form, lemma, upos, xpos, feats, deps, misc, row))
-        return tuple(nodes)
+        return tuple(
+            EmptyNode._make([*columns[:6], *columns[8:], row])
+            for row, columns in self._other_rows()
+            if "-" not in columns[0]
+        )
 
     def _other_rows(self) -> Iterator[tuple[int, list[str]]]:
         """Find the lines with columns that are not words, each with its row."""
@@ -240,12 +239,11 @@ class Sentence:
         """Copy the sentence with the heads, labels and tags of `parse`; all else stays."""
         if len(parse.heads) != len(self.words):
             raise ValueError(f"{len(parse.heads)} heads for {len(self.words)} words")
-        words = []
         upos = parse.upos or [word.upos for word in self.words]
         xpos = parse.xpos or [word.xpos for word in self.words]
-        for word, tag, fine_tag, head, label in zip(
-            self.words, upos, xpos, parse.heads, parse.labels, strict=True
-        ):
+        words = []
+        filled_in = zip(self.words, upos, xpos, parse.heads, parse.labels, strict=True)
+        for word, tag, fine_tag, head, label in filled_in:
             number, form, lemma, _, _, feats, _, _, deps, misc = word
             columns = (number, form, lemma, tag, fine_tag, feats, str(head), label, deps, misc)
             words.append(Word._make(columns))
@@ -306,9 +304,14 @@ def sentence_from_words(
             raise ConfigError(f"no column {column!r}", hint)
     for position, values in enumerate(words, 1):
         given = dict(zip(columns, values, strict=True))
-        _check_values(given, position)
-        blank = dict.fromkeys(Word._fields, BLANK) | {"id": str(position)}
-        rows.append(Word(**(blank | given)))
+        for column, value in given.items():
+            if not value or not {"\t", "\n", "\r"}.isdisjoint(value):
+                raise DataError(
+                    f"{column.upper()} of word {position} is {value[:40]!r}",
+                    "<memory>",
+                    hint="a value must not be empty or contain a tab or a line end",
+                )
+        rows.append(Word(**(dict.fromkeys(Word._fields, BLANK) | {"id": str(position)} | given)))
     lines = [*(f"{comment}\n" for comment in comments), *("\t".join(word) + "\n" for word in rows)]
     first = len(comments)
     return Sentence(tuple(rows), (*lines, "\n"), tuple(range(first, first + len(rows))))
@@ -333,13 +336,3 @@ def sentence_from_tokens(tokens: Iterable[TokenRow], comments: Sequence[str] = (
             lines.append(f"{n}\t{part}{_MIDDLE}\t{part_misc}\n")
             words.append(Word(str(n), part, "_", "_", "_", "_", "_", "_", "_", part_misc))
     return Sentence(tuple(words), (*lines, "\n"), tuple(rows))
-
-
-def _check_values(given: Mapping[str, str], position: int) -> None:
-    for column, value in given.items():
-        if not value or not {"\t", "\n", "\r"}.isdisjoint(value):
-            raise DataError(
-                f"{column.upper()} of word {position} is {value[:40]!r}",
-                "<memory>",
-                hint="a value must not be empty or contain a tab or a line end",
-            )

@@ -44,9 +44,25 @@ def best_tree(scores: ScoreMatrix, single_root: bool) -> Heads:
 
 
 def _best_from(rows: NDArray[np.float64], first_head: int) -> Heads:
-    """Return the heads `[N+1]` of the best tree; `rows` `[N+1, N+1]` is written into."""
-    graph = _Graph.of_words(rows)
-    _settle_all(graph, first_head)
+    """Return the heads `[N+1]` of the best tree; `rows` `[N+1, N+1]` is written into.
+
+    Choose a head for every vertex, contracting cycles, until all words hang from ROOT.
+    """
+    slots = np.arange(len(rows))
+    graph = _Graph(list(rows), list(slots[:, None]), slots.copy(), [-1] * len(rows))
+    settled = {0}
+    for word in range(1, len(rows)):
+        path: list[int] = []
+        vertex = int(graph.owner[word])
+        while vertex not in settled:
+            if graph.head[vertex] >= 0:
+                start = path.index(vertex)
+                vertex = _contract(graph, path[start:])
+                del path[start:]
+            path.append(vertex)
+            graph.head[vertex] = _best_head(graph.rows[vertex], first_head)
+            vertex = int(graph.owner[graph.head[vertex]])
+        settled.update(path)
     return _open_cycles(graph)
 
 
@@ -70,29 +86,6 @@ class _Graph:
     owner: NDArray[np.intp]
     head: list[int]
     entered: list[NDArray[np.int32]] = field(default_factory=list)
-
-    @classmethod
-    def of_words(cls, rows: NDArray[np.float64]) -> "_Graph":
-        """Start with every word a vertex of its own; `rows` `[N+1, N+1]` is written into."""
-        slots = np.arange(len(rows))
-        return cls(list(rows), list(slots[:, None]), slots.copy(), [-1] * len(rows))
-
-
-def _settle_all(graph: _Graph, first_head: int) -> None:
-    """Choose a head for every vertex, contracting cycles, until all words hang from ROOT."""
-    settled = {0}
-    for word in range(1, len(graph.owner)):
-        path: list[int] = []
-        vertex = int(graph.owner[word])
-        while vertex not in settled:
-            if graph.head[vertex] >= 0:
-                start = path.index(vertex)
-                vertex = _contract(graph, path[start:])
-                del path[start:]
-            path.append(vertex)
-            graph.head[vertex] = _best_head(graph.rows[vertex], first_head)
-            vertex = int(graph.owner[graph.head[vertex]])
-        settled.update(path)
 
 
 def _best_head(row: NDArray[np.float64], first_head: int) -> int:

@@ -14,7 +14,7 @@ from headwise.grouping import batches
 from headwise.settings.choices import ArcWeights, Decoder
 from headwise.trees.chu_liu_edmonds import best_tree
 from headwise.trees.eisner import best_projective_trees
-from headwise.trees.tree import Heads, ScoreMatrix, is_projective_tree, is_tree, n_roots
+from headwise.trees.tree import Heads, ScoreMatrix, is_projective, is_tree, n_roots
 
 # Eisner batches hold at most so many padded cells (24 MiB of chart), however long the list is.
 _CELLS_PER_BATCH = 2**20
@@ -108,7 +108,7 @@ def _is_accepted(heads: Heads, decoder: Decoder, single_root: bool) -> bool:
         return True
     if single_root and n_roots(heads) != 1:
         return False
-    return is_tree(heads) if decoder == "mst" else is_projective_tree(heads)
+    return is_tree(heads) and (decoder == "mst" or is_projective(heads))
 
 
 def _repair_scores(matrix: ScoreMatrix, weights: ArcWeights) -> NDArray[np.float64]:

@@ -69,15 +69,6 @@ def is_projective(heads: Heads) -> bool:
     return True
 
 
-def is_projective_tree(heads: Heads) -> bool:
-    """Tell whether every word reaches ROOT and no two arcs cross.
-
-    Args:
-        heads: `[N+1]`
-    """
-    return is_tree(heads) and is_projective(heads)
-
-
 def summable_scale(scores: ScoreMatrix) -> float:
     """Return the power of two that keeps sums of scores along a tree finite; nearly always 1.
 
