@@ -99,7 +99,7 @@ def _words(sentence: Sentence, parse: Parse | None) -> list[WordRecord]:
         columns = zip(sentence.heads, labels, [math.nan] * len(sentence), strict=True)
     else:
         columns = zip(parse.heads, parse.labels, parse.probabilities, strict=True)
-    records = []
+    records: list[WordRecord] = []
     for word, (head, label, probability) in zip(sentence.words, columns, strict=True):
         start, end = word.span or _NO_SPAN
         record = WordRecord(
