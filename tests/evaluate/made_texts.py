@@ -6,12 +6,12 @@ Universal Dependencies accepts it.
 
 import io
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-from headwise.evaluate.passages import ROOT_INDEX, pair_passages
+from headwise.evaluate.passages import ROOT_INDEX
 from headwise.treebank.conllu import read_sentences
 from headwise.treebank.sentence import Sentence, Word
 
@@ -50,16 +50,22 @@ def spell(name: str, text: str) -> list[Sentence]:
         n_words = 0
         for token in block.split():
             form, is_multi_word, inner = token.partition("=")
-            words = inner.split("+") if is_multi_word else [token]
-            if is_multi_word:
-                span = f"{n_words + 1}-{n_words + len(words)}"
-                lines.append("\t".join(BLANK_WORD._replace(id=span, form=form)))
-            for word in words:
-                n_words += 1
+            words = []
+            for word in inner.split("+") if is_multi_word else [token]:
                 given = dict(zip(("form", "head", "deprel"), word.split("/"), strict=False))
-                lines.append("\t".join(PLAIN_WORD._replace(id=str(n_words), **given)))
+                words.append(PLAIN_WORD._replace(**given))
+            lines += _token_lines(form, words, n_words, bool(is_multi_word))
+            n_words += len(words)
         lines.append("")
     return read(name, "\n".join(lines) + "\n")
+
+
+def _token_lines(form: str, words: Sequence[Word], n_before: int, is_multi_word: bool) -> list[str]:
+    numbered = [word._replace(id=str(i)) for i, word in enumerate(words, n_before + 1)]
+    if is_multi_word:
+        span = f"{n_before + 1}-{n_before + len(words)}"
+        numbered.insert(0, BLANK_WORD._replace(id=span, form=form))
+    return ["\t".join(word) for word in numbered]
 
 
 def pieces_of(sentences: Sequence[Sentence]) -> list[Piece]:
@@ -67,17 +73,17 @@ def pieces_of(sentences: Sequence[Sentence]) -> list[Piece]:
     found = []
     n_before = 0
     for sentence in sentences:
-        ((side, _),) = pair_passages([sentence], [sentence])
-        for token, read_token in zip(side.tokens, sentence.tokens, strict=True):
-            heads = [side.heads[i] for i in token.words]
+        heads = [head - 1 + n_before if head else ROOT_INDEX for head in sentence.gold_heads()]
+        for token in sentence.tokens:
+            words = slice(token.first - 1, token.last)
             found.append(
                 Piece(
-                    form=read_token.form,
-                    words=tuple(side.words[i] for i in token.words),
-                    origins=tuple(i + n_before for i in token.words),
-                    heads=tuple(ROOT_INDEX if h == ROOT_INDEX else h + n_before for h in heads),
+                    form=token.form,
+                    words=sentence.words[words],
+                    origins=tuple(range(n_before + token.first - 1, n_before + token.last)),
+                    heads=tuple(heads[words]),
                     is_multi_word=token.is_multi_word,
-                    ends_sentence=token.end == side.tokens[-1].end,
+                    ends_sentence=token.last == len(sentence),
                 )
             )
         n_before += len(sentence)
@@ -94,14 +100,10 @@ def cut_anew(sentences: Sequence[Sentence], rng: random.Random, share: float) ->
             pieces.append(_merge(pieces.pop(), piece, rng.random() < 0.5))
         else:
             pieces.append(piece)
-    ends = [
-        piece.ends_sentence != (rng.random() < (share if piece.ends_sentence else share / 10))
-        for piece in pieces
-    ]
-    pieces = [
-        replace(_annotate_anew(piece, rng, share), ends_sentence=end)
-        for piece, end in zip(pieces, ends, strict=True)
-    ]
+    for i, piece in enumerate(pieces):
+        chance = share if piece.ends_sentence else share / 10
+        ends_sentence = piece.ends_sentence != (rng.random() < chance)
+        pieces[i] = replace(_annotate_anew(piece, rng, share), ends_sentence=ends_sentence)
     return write(pieces, rng)
 
 
@@ -146,17 +148,15 @@ def _annotate_anew(piece: Piece, rng: random.Random, share: float) -> Piece:
     return replace(piece, words=tuple(words))
 
 
-def write(pieces: Iterable[Piece], rng: random.Random) -> str:
+def write(pieces: Sequence[Piece], rng: random.Random) -> str:
     """Write CoNLL-U, heads where they were if that leaves a tree, and elsewhere if not."""
     lines: list[str] = []
     block: list[Piece] = []
-    for piece in pieces:
+    for piece in [*pieces[:-1], replace(pieces[-1], ends_sentence=True)]:
         block.append(piece)
         if piece.ends_sentence:
             lines += _sentence_lines(block, rng)
             block = []
-    if block:
-        lines += _sentence_lines(block, rng)
     return "".join(line + "\n" for line in lines)
 
 
@@ -165,13 +165,9 @@ def _sentence_lines(block: Sequence[Piece], rng: random.Random) -> list[str]:
     lines = []
     n_words = 0
     for piece in block:
-        if piece.is_multi_word:
-            span = f"{n_words + 1}-{n_words + len(piece.words)}"
-            lines.append("\t".join(BLANK_WORD._replace(id=span, form=piece.form)))
-        for word in piece.words:
-            n_words += 1
-            columns = word._replace(id=str(n_words), head=str(next(heads)), deps="_", misc="_")
-            lines.append("\t".join(columns))
+        words = [w._replace(head=str(next(heads)), deps="_", misc="_") for w in piece.words]
+        lines += _token_lines(piece.form, words, n_words, piece.is_multi_word)
+        n_words += len(words)
     return [*lines, ""]
 
 

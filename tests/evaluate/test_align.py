@@ -1,4 +1,4 @@
-"""Which words belong together, in cases made by hand; `test_raw_referee` has the rest."""
+"""Which words belong together, in cases made by hand; `test_referees` has the rest."""
 
 import pytest
 from hypothesis import given, settings
@@ -14,10 +14,8 @@ def aligned(gold: str, predicted: str, max_cells: int = MAX_CELLS) -> list[tuple
     """Give the forms of aligned words, gold first, in the order of the gold words."""
     found = []
     for one, other in pair_passages(spell("gold", gold), spell("out", predicted)):
-        pairs = sorted(
-            (ours, theirs) for theirs, ours in align_words(one, other, max_cells).items()
-        )
-        found += [(one.words[i].form, other.words[j].form) for i, j in pairs]
+        pairs = align_words(one, other, max_cells).items()
+        found += [(one.words[i].form, other.words[j].form) for j, i in sorted(pairs)]
     return found
 
 
@@ -35,15 +33,7 @@ def same(forms: str) -> list[tuple[str, str]]:
         ("ab c", "a bc", ""),
         ("a b | c d", "a | b c d", "a b c d"),  # other sentences
         ("a b | c d", "a bc d", "a d"),
-    ],
-)
-def test_words_with_the_same_characters_are_aligned(gold: str, predicted: str, forms: str) -> None:
-    assert aligned(gold, predicted) == aligned(predicted, gold) == same(forms)
-
-
-@pytest.mark.parametrize(
-    ("gold", "predicted", "forms"),
-    [
+        # The words of multi-word tokens are aligned by form.
         ("al=a+el mar", "al=a+el mar", "a el mar"),
         ("al=a+el mar", "al mar", "mar"),
         ("al=a+el mar", "a l mar", "a mar"),
@@ -56,30 +46,22 @@ def test_words_with_the_same_characters_are_aligned(gold: str, predicted: str, f
         ("a bc=b+c", "abc", ""),
     ],
 )
-def test_words_of_multi_word_tokens_are_aligned_by_form(
-    gold: str, predicted: str, forms: str
-) -> None:
+def test_words_with_the_same_characters_are_aligned(gold: str, predicted: str, forms: str) -> None:
     assert aligned(gold, predicted) == aligned(predicted, gold) == same(forms)
 
 
 def test_case_and_white_space_do_not_matter_inside_a_span() -> None:
+    assert aligned("x a bc=a+c d", "xa b c d") == same("c d")  # xa sticks out of the span
     assert aligned("DON'T=DO+n't", "DON'T=do+N'T") == [("DO", "do"), ("n't", "N'T")]
     gold = read("gold", "1-1\t10 k\t_\t_\t_\t_\t_\t_\t_\t_\n1\t10 k\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
     ((one, other),) = pair_passages(gold, spell("out", "10k"))
     assert align_words(one, other) == {0: 0}
 
 
-def test_a_word_that_sticks_out_of_a_span_is_not_aligned() -> None:
-    assert aligned("x a bc=a+c d", "xa b c d") == same("c d")
-
-
 @pytest.mark.parametrize(
     ("one", "other", "pairs"),
     [
         ("abc", "bxc", [(1, 0), (2, 2)]),
-        ("abc", "abc", [(0, 0), (1, 1), (2, 2)]),
-        ("abc", "xyz", []),
-        ("", "a", []),
         ("ab", "ba", [(1, 0)]),  # the earlier word of the second
         ("aba", "a", [(0, 0)]),
     ],

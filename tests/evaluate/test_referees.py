@@ -1,42 +1,107 @@
-"""Agreement with two other evaluators on real trees: those of UDPipe and of Universal Dependencies.
+"""Agreement with two other evaluators: those of Universal Dependencies and of UDPipe.
 
-Both compare labels up to the first `:` and score every word. The `Evaluator` of UDPipe scores only
-what its own parser makes of the gold tokens and tags, so a small parser is trained here, in a
-fraction of a second. `test_raw_referee` compares `score_raw` with the official scorer in depth, and
-`test_raw` compares `score` with `score_raw`.
+The official scorer of Universal Dependencies compares labels up to the first `:`, and calls 0 what
+we leave blank, a share of nothing. To have its word on labels in full, it is given copies in which
+labels are spelled without a colon; a copy has other relations, so CLAS and MLAS are not asked for
+then. The `Evaluator` of UDPipe scores only what its own parser makes of the gold tokens and tags,
+so a small parser is trained here, in a fraction of a second.
 """
 
+import io
+import random
 import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_texts import cut_anew, paired_texts, read
 from udtools import udeval
 from ufal import udpipe
 
-from headwise.evaluate.scores import Scores, score
-from headwise.treebank.conllu import read_sentences
+from headwise.evaluate.raw import METRICS, Metric, RawScores, score_raw
+from headwise.evaluate.scores import score
 
-GOLD_PATH = Path(__file__).parents[1] / "fixtures" / "ewt-dev-100.conllu"
-
-
-def udtools_scores(gold_path: Path, predicted_path: Path) -> tuple[float, float]:
-    treebanks = []
-    for path in (gold_path, predicted_path):
-        with path.open(encoding="utf-8") as file:
-            treebanks.append(udeval.load_conllu(file, str(path), {}))
-    found = udeval.evaluate(*treebanks)
-    assert found["Words"].f1 == 1.0
-    return 100 * found["UAS"].f1, 100 * found["LAS"].f1
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+EWT = (FIXTURES / "ewt-dev-100.conllu").read_text(encoding="utf-8")
+COPTIC = (FIXTURES / "coptic-20.conllu").read_text(encoding="utf-8")
+SEEDS = st.integers(0, 2**32)
 
 
-def scores_of(predicted_path: Path, universal_labels: bool) -> Scores:
-    gold, predicted = read_sentences(GOLD_PATH), read_sentences(predicted_path)
-    return score(gold, predicted, universal_labels=universal_labels)
+def score_texts(gold: str, predicted: str, universal_labels: bool = True) -> RawScores:
+    return score_raw(read("gold", gold), read("predicted", predicted), universal_labels)
+
+
+def figures(metric: Metric) -> list[float]:
+    shares = (metric.precision, metric.recall, metric.f1, metric.aligned_accuracy)
+    return [share or 0.0 for share in shares]
+
+
+def official_figures(gold: str, predicted: str) -> dict[str, list[float]]:
+    treebanks = [udeval.load_conllu(io.StringIO(text), "text", {}) for text in (gold, predicted)]
+    found = {}
+    for name, metric in udeval.evaluate(*treebanks).items():
+        shares = (metric.precision, metric.recall, metric.f1, metric.aligned_accuracy)
+        found[name] = [100 * (share or 0.0) for share in shares]
+    return found
+
+
+def require_agreement(gold: str, predicted: str) -> RawScores:
+    scores = score_texts(gold, predicted)
+    official = official_figures(gold, predicted)
+    for field, name in METRICS.items():
+        ours = figures(getattr(scores, field))
+        assert ours == pytest.approx(official[name], abs=0.0001), name
+    return scores
+
+
+@pytest.mark.parametrize("text", [EWT, COPTIC], ids=["ewt", "coptic"])
+@pytest.mark.parametrize(("seed", "share"), [(1, 0.05), (2, 0.1), (3, 0.3), (4, 0.5)])
+def test_udtools_agrees_on_real_text_cut_anew(text: str, seed: int, share: float) -> None:
+    predicted = cut_anew(read("gold", text), random.Random(seed), share)
+    scores = require_agreement(text, predicted)
+    assert 0 < scores.mlas.n_right < scores.las.n_right < scores.words.n_right
+    assert scores.words.n_right < scores.words.n_gold
+    assert scores.sentences.n_right < scores.sentences.n_gold
+
+
+@settings(max_examples=25, deadline=None)
+@given(SEEDS, st.floats(0.0, 1.0))
+def test_udtools_agrees_where_multi_word_tokens_are_everywhere(seed: int, share: float) -> None:
+    require_agreement(COPTIC, cut_anew(read("gold", COPTIC), random.Random(seed), share))
+
+
+@settings(max_examples=300, deadline=None)
+@given(paired_texts())
+def test_udtools_agrees_on_whatever_overlaps(texts: tuple[str, str]) -> None:
+    require_agreement(*texts)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_udtools_agrees_on_full_labels(seed: int) -> None:
+    predicted = cut_anew(read("gold", EWT), random.Random(seed), 0.1)
+    texts = EWT, change_labels(predicted, "nmod:poss", "nmod")
+    scores, universal = score_texts(*texts, universal_labels=False), score_texts(*texts)
+    copies = [change_labels(text, ":", "~") for text in texts]
+    assert figures(scores.las) == pytest.approx(official_figures(*copies)["LAS"], abs=0.0001)
+    assert scores.las.n_right < universal.las.n_right
+    assert scores.clas.n_right < universal.clas.n_right
+    assert scores.clas.n_gold == universal.clas.n_gold
+
+
+def change_labels(text: str, old: str, new: str) -> str:
+    lines = []
+    for line in text.split("\n"):
+        columns = line.split("\t")
+        if len(columns) == 10:
+            columns[7] = columns[7].replace(old, new)
+        lines.append("\t".join(columns))
+    return "\n".join(lines)
 
 
 def udpipe_sentences() -> list[udpipe.Sentence]:
     reader = udpipe.InputFormat.newConlluInputFormat()
-    reader.setText(GOLD_PATH.read_text(encoding="utf-8"))
+    reader.setText(EWT)
     sentences = [udpipe.Sentence()]
     while reader.nextSentence(sentences[-1]):
         sentences.append(udpipe.Sentence())
@@ -63,18 +128,22 @@ def test_udpipe_and_udtools_agree(tmp_path: Path) -> None:
     for sentence in udpipe_sentences():
         assert model.parse(sentence, udpipe.Model.DEFAULT)
         parsed.append(writer.writeSentence(sentence))
-    path = tmp_path / "parsed.conllu"
-    path.write_text("".join(parsed), encoding="utf-8")
+    predicted = "".join(parsed)
 
     none, default = udpipe.Evaluator.NONE, udpipe.Evaluator.DEFAULT
-    evaluator = udpipe.Evaluator(model, none, none, default)
-    report = evaluator.evaluate(GOLD_PATH.read_text(encoding="utf-8"))
+    report = udpipe.Evaluator(model, none, none, default).evaluate(EWT)
     found = re.search(r"forms: (\d+), UAS: ([\d.]+)%, LAS: ([\d.]+)%", report)
     assert found is not None
 
-    scores = scores_of(path, universal_labels=True)
-    assert scores.n_words == int(found[1])
-    assert scores.uas == pytest.approx(float(found[2]), abs=0.01)
-    assert scores.las == pytest.approx(float(found[3]), abs=0.01)
-    assert scores.las > scores_of(path, universal_labels=False).las + 0.02
-    assert udtools_scores(GOLD_PATH, path) == pytest.approx((scores.uas, scores.las), abs=0.01)
+    full, universal = (
+        score(read("gold", EWT), read("out", predicted), universal_labels=universal_labels)
+        for universal_labels in (False, True)
+    )
+    assert universal.n_words == int(found[1])
+    assert universal.uas == pytest.approx(float(found[2]), abs=0.01)
+    assert universal.las == pytest.approx(float(found[3]), abs=0.01)
+    assert universal.las > full.las + 0.02
+    official = official_figures(EWT, predicted)
+    assert [official[name][2] for name in ("Words", "UAS", "LAS")] == pytest.approx(
+        [100.0, universal.uas, universal.las], abs=0.01
+    )

@@ -46,14 +46,10 @@ Length up to  Sentences  Words    UAS    LAS
 """
 
 
-def test_text_starts_with_the_headline() -> None:
-    text = scores_to_text(score(GOLD, PREDICTED, "ud"), details=False)
-    assert text == TEXT
-
-
 def test_details_add_relations_and_lengths() -> None:
     scores = score(GOLD, PREDICTED, "ud")
-    assert scores_to_text(scores, details=True) == scores_to_text(scores, details=False) + DETAILS
+    assert scores_to_text(scores, details=False) == TEXT
+    assert scores_to_text(scores, details=True) == TEXT + DETAILS
 
 
 @pytest.mark.parametrize(
@@ -73,13 +69,8 @@ def test_json_holds_all_but_the_single_sentences() -> None:
     assert found["punctuation"] == "ud"
     assert found["universal_labels"] is False
     assert found["relations"][0]["label"] == "nsubj:pass"
-    assert found["lengths"][0] == {
-        "last_length": 1,
-        "n_sentences": 1,
-        "n_words": 0,
-        "uas": None,
-        "las": None,
-    }
+    shortest = {"last_length": 1, "n_sentences": 1, "n_words": 0, "uas": None, "las": None}
+    assert found["lengths"][0] == shortest
     assert "per_sentence" not in found
 
 
@@ -106,9 +97,6 @@ Aligned: accuracy on the aligned words; labels compared in full.
 
 def test_raw_text_is_one_table() -> None:
     assert raw_scores_to_text(score_raw(RAW_GOLD, RAW_PREDICTED)) == RAW_TEXT
-
-
-def test_raw_text_says_how_labels_are_compared() -> None:
     text = raw_scores_to_text(score_raw(RAW_GOLD, RAW_PREDICTED, universal_labels=True))
     assert "LAS            60.00" in text
     assert text.endswith("labels compared up to the first ':'.\n")
@@ -123,15 +111,8 @@ def test_raw_text_has_a_dash_for_a_share_of_nothing() -> None:
 def test_raw_json_has_every_metric() -> None:
     found = msgspec.json.decode(scores_to_json(score_raw(RAW_GOLD, RAW_PREDICTED)))
     assert found["universal_labels"] is False
-    assert found["sentences"] == {
-        "n_gold": 2,
-        "n_predicted": 1,
-        "n_right": 0,
-        "precision": 0.0,
-        "recall": 0.0,
-        "f1": 0.0,
-        "aligned_accuracy": None,
-    }
+    sentences = {"n_gold": 2, "n_predicted": 1, "n_right": 0, "aligned_accuracy": None}
+    assert found["sentences"] == sentences | dict.fromkeys(("precision", "recall", "f1"), 0.0)
     assert list(found) == ["universal_labels", *METRICS]
     assert found["las"]["f1"] == 40.0
 

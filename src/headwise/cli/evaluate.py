@@ -94,14 +94,13 @@ def evaluate(
         return
 
     def scores_of(path: str) -> Scores:
-        pairs = read_sentences(gold, form), read_sentences(path, form)
-        return score(*pairs, rule=punctuation, universal_labels=universal)
+        return score(read_sentences(gold, form), read_sentences(path, form), punctuation, universal)
 
     first = scores_of(predicted)
-    if second is None:
-        put(scores_to_json(first) if out_form == "json" else scores_to_text(first, details))
-    else:
+    if second is not None:
         _show_both(first, scores_of(second), seed, details, out_form)
+    else:
+        put(scores_to_json(first) if out_form == "json" else scores_to_text(first, details))
 
 
 def _check_align(second: str | None, punctuation: Punctuation, details: bool) -> None:
@@ -113,21 +112,16 @@ def _check_align(second: str | None, punctuation: Punctuation, details: bool) ->
     }
     for name, is_given in others.items():
         if is_given:
-            raise ConfigError(
-                f"--align and {name} do not go together",
-                "--align scores every word of one file, as the shared tasks do",
-            )
+            hint = "--align scores every word of one file, as the shared tasks do"
+            raise ConfigError(f"--align and {name} do not go together", hint)
 
 
 def _show_both(first: Scores, second: Scores, seed: int, details: bool, out_form: str) -> None:
     difference = paired_bootstrap(first, second, seed=seed)
     if out_form == "json":
-        parts = {
-            "predicted": msgspec.Raw(scores_to_json(first)),
-            "predicted2": msgspec.Raw(scores_to_json(second)),
-        }
-        whole = msgspec.json.encode(parts | {"difference": difference})
-        put(msgspec.json.format(whole, indent=2))
+        one, two = msgspec.Raw(scores_to_json(first)), msgspec.Raw(scores_to_json(second))
+        whole = {"predicted": one, "predicted2": two, "difference": difference}
+        put(msgspec.json.format(msgspec.json.encode(whole), indent=2))
     else:
         texts = [scores_to_text(first, details), scores_to_text(second, details)]
         put("\n".join([*texts, significance_to_text(difference)]))

@@ -101,8 +101,10 @@ def _align_forms(
 ) -> Iterator[tuple[int, int]]:
     """Align the words of a span by their forms, as (predicted, gold) indices."""
     gold_words, words = ([i for token in side for i in token.words] for side in (ours, theirs))
-    forms = _forms(gold, gold_words), _forms(predicted, words)
-    n_same = _n_same_at_start(*forms)
+    gold_forms, forms = _forms(gold, gold_words), _forms(predicted, words)
+    # A table is needed from the first difference on, so a perfect file needs none.
+    pairs = enumerate(zip(gold_forms, forms, strict=False))
+    n_same = next((i for i, (a, b) in pairs if a != b), min(len(gold_forms), len(forms)))
     if (len(gold_words) - n_same) * (len(words) - n_same) > max_cells:
         raise DataError(
             f"multi-word tokens overlap over {len(gold_words)} words here and {len(words)} "
@@ -112,18 +114,12 @@ def _align_forms(
             "are the ranges right? a multi-word token stands for a few words",
         )
     yield from zip(words[:n_same], gold_words[:n_same], strict=True)
-    for i, j in longest_common_subsequence(forms[0][n_same:], forms[1][n_same:]):
+    for i, j in longest_common_subsequence(gold_forms[n_same:], forms[n_same:]):
         yield words[n_same + j], gold_words[n_same + i]
 
 
 def _forms(side: Side, indices: Sequence[int]) -> list[str]:
     return [without_spaces(side.words[index].form).lower() for index in indices]
-
-
-def _n_same_at_start(one: Sequence[str], other: Sequence[str]) -> int:
-    """Count the forms before the first difference, so that a perfect file needs no table."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def longest_common_subsequence(

@@ -5,7 +5,7 @@ ends the evaluation with a message that names both files. Files with different w
 `passages`, `align` and `raw`.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from headwise.errors import DataError
@@ -21,15 +21,16 @@ def pair_sentences(
     gold: Iterable[Sentence], predicted: Iterable[Sentence]
 ) -> Iterator[tuple[Sentence, Sentence]]:
     """Pair the sentences that have words; where the files differ, raise a `DataError`."""
-    last_gold = last_predicted = None
-    pairs = zip_longest(filter(len, gold), filter(len, predicted))
-    for number, (one, other) in enumerate(pairs, 1):
-        if one is None:
-            raise _no_partner(other, number, last_gold)
-        if other is None:
-            raise _no_partner(one, number, last_predicted)
+    last: Sequence[Sentence | None] = (None, None)
+    for number, pair in enumerate(zip_longest(filter(len, gold), filter(len, predicted)), 1):
+        one, other = pair
+        if one is None or other is None:
+            what = f"sentence {number} has no partner: the other file ends at "
+            what += end_of(last[0] if one is None else last[1])
+            sentence = one or other
+            raise DataError(what, sentence.source, sentence.first_line, _HINT)
         _require_same_words(one, other)
-        last_gold, last_predicted = one, other
+        last = pair
         yield one, other
 
 
@@ -40,30 +41,14 @@ def end_of(last: Sentence | None) -> str:
     return f"{last.source}:{last.first_line + last.conllu[:-1].count(chr(10))}"
 
 
-def _no_partner(sentence: Sentence, number: int, last: Sentence | None) -> DataError:
-    return DataError(
-        f"sentence {number} has no partner: the other file ends at {end_of(last)}",
-        sentence.source,
-        sentence.first_line,
-        _HINT,
-    )
-
-
 def _require_same_words(gold: Sentence, predicted: Sentence) -> None:
     if len(gold) != len(predicted):
-        raise DataError(
-            f"the sentence has {len(gold)} words here and {len(predicted)} "
-            f"in {predicted.source}:{predicted.first_line}",
-            gold.source,
-            gold.first_line,
-            _HINT,
-        )
+        where = f"{predicted.source}:{predicted.first_line}"
+        what = f"the sentence has {len(gold)} words here and {len(predicted)} in {where}"
+        raise DataError(what, gold.source, gold.first_line, _HINT)
     for position, (one, other) in enumerate(zip(gold.words, predicted.words, strict=True), 1):
         if one.form != other.form:
-            raise DataError(
-                f"word {position} is '{one.form[:40]}' here and '{other.form[:40]}' "
-                f"in {predicted.source}:{predicted.line_of(position)}",
-                gold.source,
-                gold.line_of(position),
-                _HINT,
-            )
+            where = f"{predicted.source}:{predicted.line_of(position)}"
+            forms = f"'{one.form[:40]}' here and '{other.form[:40]}' in {where}"
+            line = gold.line_of(position)
+            raise DataError(f"word {position} is {forms}", gold.source, line, _HINT)

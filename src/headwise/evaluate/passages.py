@@ -108,26 +108,21 @@ def pair_passages(
             read, behind, n_matched = ([], []), 0, 0
         else:
             behind, n_matched = 0, len(read[1][-1].text)
-    _require_end(files[1 - behind], read[1 - behind], n_matched, end_of(last[behind]))
+    # One file has ended, and the other must have ended too.
+    ahead = read[1 - behind]
+    rest, start = (ahead[-1], n_matched) if ahead else (None, 0)
+    if rest is None or n_matched == len(rest.text):
+        rest, start = next(files[1 - behind], None), 0
+    if rest is not None:
+        raise DataError(
+            f"the text goes on with '{rest.text[start : start + _N_SHOWN]}' here, "
+            f"and the other file ends at {end_of(last[behind])}",
+            rest.sentence.source,
+            rest.line_at(start),
+            _HINT,
+        )
     if read[0]:
         yield _join(read[0]), _join(read[1])
-
-
-def _require_end(
-    file: Iterator[_Surface], waiting: list[_Surface], n_matched: int, other_end: str
-) -> None:
-    """Raise an error if a file goes on where the other has ended."""
-    rest = waiting[-1] if waiting and n_matched < len(waiting[-1].text) else next(file, None)
-    if rest is None:
-        return
-    start = n_matched if waiting and rest is waiting[-1] else 0
-    raise DataError(
-        f"the text goes on with '{rest.text[start : start + _N_SHOWN]}' here, "
-        f"and the other file ends at {other_end}",
-        rest.sentence.source,
-        rest.line_at(start),
-        _HINT,
-    )
 
 
 def _read_surface(sentence: Sentence) -> _Surface:
@@ -137,12 +132,9 @@ def _read_surface(sentence: Sentence) -> _Surface:
     for token in sentence.tokens:
         line = sentence.first_line + token.row
         if token.first <= n_covered:
-            raise DataError(
-                f"the range {token.first}-{token.last} overlaps the one before it",
-                sentence.source,
-                line,
-                "a word belongs to at most one multi-word token",
-            )
+            what = f"the range {token.first}-{token.last} overlaps the one before it"
+            hint = "a word belongs to at most one multi-word token"
+            raise DataError(what, sentence.source, line, hint)
         text = without_spaces(token.form)
         if not text:
             what = "FORM is nothing but white space"
@@ -179,26 +171,20 @@ def _require_same_text(
     read: tuple[list[_Surface], list[_Surface]], behind: int, n_matched: int
 ) -> None:
     """Compare the sentence read last with the unmatched rest of the other file."""
-    newest, waiting = read[behind][-1], read[1 - behind][-1]
-    n_compared = min(len(newest.text), len(waiting.text) - n_matched)
-    if newest.text[:n_compared] == waiting.text[n_matched : n_matched + n_compared]:
+    gold, predicted = read[0][-1], read[1][-1]
+    i, j = (0, n_matched) if behind == 0 else (n_matched, 0)
+    ours, theirs = gold.text[i:], predicted.text[j:]
+    if ours.startswith(theirs) or theirs.startswith(ours):
         return
-    pairs = zip(newest.text, waiting.text[n_matched:], strict=False)
-    offset = next(i for i, (one, other) in enumerate(pairs) if one != other)
-    positions = [(newest, offset), (waiting, n_matched + offset)]
-    raise _difference(*(positions if behind == 0 else positions[::-1]))
-
-
-def _difference(gold: tuple[_Surface, int], predicted: tuple[_Surface, int]) -> DataError:
-    before = max((surface.text[:at] for surface, at in (gold, predicted)), key=len)
+    n_same = next(k for k, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b)
+    i, j = i + n_same, j + n_same
+    before = max(gold.text[:i], predicted.text[:j], key=len)
     where = f"after '{before[-_N_SHOWN:]}'" if before else "at the start of a sentence"
-    excerpts = [_excerpt(surface.text, at) for surface, at in (gold, predicted)]
-    surface, at = predicted
-    return DataError(
-        f"the characters differ {where}: {excerpts[0]} here and {excerpts[1]} "
-        f"in {surface.sentence.source}:{surface.line_at(at)}",
-        gold[0].sentence.source,
-        gold[0].line_at(gold[1]),
+    raise DataError(
+        f"the characters differ {where}: {_excerpt(gold.text, i)} here and "
+        f"{_excerpt(predicted.text, j)} in {predicted.sentence.source}:{predicted.line_at(j)}",
+        gold.sentence.source,
+        gold.line_at(i),
         _HINT,
     )
 

@@ -13,7 +13,7 @@ head is right if the two head words are aligned, or if both words depend on ROOT
 The shared tasks compare labels up to the first `:`.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
@@ -97,17 +97,14 @@ class _Annotation(NamedTuple):
     """The values of a word that are compared; `kind` is its relation without the subtype."""
 
     word: Word
+    head: int
     kind: str
     label: str
     ufeats: tuple[str, ...]
 
-
-class _View(NamedTuple):
-    """One side of a passage; `function_words` are those of each word that has any, in order."""
-
-    side: Side
-    annotations: list[_Annotation]
-    function_words: dict[int, list[int]]
+    @property
+    def is_content(self) -> bool:
+        return self.kind in CONTENT_RELATIONS
 
 
 def score_raw(
@@ -121,108 +118,94 @@ def score_raw(
         universal_labels: compare labels up to the first `:` only, as the shared tasks do.
     """
     counts: Counter[_Key] = Counter()
-    for sides in pair_passages(gold, predicted):
-        gold_view, predicted_view = (_view(side, universal_labels) for side in sides)
-        counts.update(_count_totals(gold_view, _GOLD))
-        counts.update(_count_totals(predicted_view, _PREDICTED))
-        counts.update(_count_right(gold_view, predicted_view))
+    for gold_side, predicted_side in pair_passages(gold, predicted):
+        ours = _annotate(gold_side, universal_labels)
+        theirs = _annotate(predicted_side, universal_labels)
+        aligned = align_words(gold_side, predicted_side)
+        counts.update(_count_totals(gold_side, ours, _GOLD))
+        counts.update(_count_totals(predicted_side, theirs, _PREDICTED))
+        counts.update(_count_same_spans(gold_side, predicted_side))
+        counts.update(_count_right(ours, theirs, aligned))
     if not counts["tokens", _GOLD]:
         raise DataError("no sentences to score", "the gold file", hint="is the file empty?")
     metrics = {name: _metric(counts, name) for name in METRICS}
     return RawScores(universal_labels=universal_labels, **metrics)
 
 
-def _view(side: Side, universal_labels: bool) -> _View:
+def _annotate(side: Side, universal_labels: bool) -> list[_Annotation]:
     annotations = []
-    function_words: dict[int, list[int]] = {}
-    for index, (word, head) in enumerate(zip(side.words, side.heads, strict=True)):
+    for word, head in zip(side.words, side.heads, strict=True):
         kind = word.deprel.partition(":")[0]
+        feats = [f for f in word.feats.split("|") if f.partition("=")[0] in UNIVERSAL_FEATURES]
         label = kind if universal_labels else word.deprel
-        annotations.append(_Annotation(word, kind, label, _universal_features(word.feats)))
-        if kind in FUNCTION_RELATIONS and head != ROOT_INDEX:
-            function_words.setdefault(head, []).append(index)
-    return _View(side, annotations, function_words)
+        annotations.append(_Annotation(word, head, kind, label, tuple(sorted(feats))))
+    return annotations
 
 
-def _universal_features(feats: str) -> tuple[str, ...]:
-    kept = [item for item in feats.split("|") if item.partition("=")[0] in UNIVERSAL_FEATURES]
-    return tuple(sorted(kept))
-
-
-def _count_totals(view: _View, which: str) -> Counter[_Key]:
+def _count_totals(side: Side, words: list[_Annotation], which: str) -> Counter[_Key]:
     """Count the tokens, sentences, words and content words of one side."""
-    n_content = sum(word.kind in CONTENT_RELATIONS for word in view.annotations)
-    counts: Counter[_Key] = Counter({(name, which): len(view.side.words) for name in METRICS})
-    counts["tokens", which] = len(view.side.tokens)
-    counts["sentences", which] = len(view.side.sentences)
-    counts["clas", which] = counts["mlas", which] = n_content
+    counts: Counter[_Key] = Counter({(name, which): len(words) for name in METRICS})
+    counts["tokens", which] = len(side.tokens)
+    counts["sentences", which] = len(side.sentences)
+    counts["clas", which] = counts["mlas", which] = sum(word.is_content for word in words)
     return counts
 
 
-def _count_right(gold: _View, predicted: _View) -> Counter[_Key]:
-    """Count what is the same on both sides."""
-    aligned = align_words(gold.side, predicted.side)
-    n_content = sum(gold.annotations[i].kind in CONTENT_RELATIONS for i in aligned.values())
+def _count_same_spans(gold: Side, predicted: Side) -> Counter[_Key]:
+    """Count the tokens and sentences that cover the same characters."""
+    ours, theirs = ({token[:2] for token in side.tokens} for side in (gold, predicted))
+    n_sentences = len({*gold.sentences} & {*predicted.sentences})
+    return Counter({("tokens", _RIGHT): len(ours & theirs), ("sentences", _RIGHT): n_sentences})
+
+
+def _count_right(
+    gold: list[_Annotation], predicted: list[_Annotation], aligned: dict[int, int]
+) -> Counter[_Key]:
+    """Count aligned words, and those of them that each metric counts as right."""
+    n_content = sum(gold[index].is_content for index in aligned.values())
     counts: Counter[_Key] = Counter({(name, _ALIGNED): len(aligned) for name in _WORD_METRICS})
     counts["clas", _ALIGNED] = counts["mlas", _ALIGNED] = n_content
     counts["words", _RIGHT] = len(aligned)
-    counts["sentences", _RIGHT] = len({*gold.side.sentences} & {*predicted.side.sentences})
-    tokens = [
-        {(token.start, token.end) for token in view.side.tokens} for view in (gold, predicted)
-    ]
-    counts["tokens", _RIGHT] = len(tokens[0] & tokens[1])
-    gold_words = aligned | {ROOT_INDEX: ROOT_INDEX}
+    gold_function_words = _function_words(gold, {i: i for i in range(len(gold))})
+    function_words = _function_words(predicted, aligned)
+    gold_heads = aligned | {ROOT_INDEX: ROOT_INDEX}
     for index, gold_index in aligned.items():
-        verdicts = _judge(gold, predicted, (gold_index, index), gold_words)
+        one, other = gold[gold_index], predicted[index]
+        has_head = gold_heads.get(other.head) == one.head
+        has_label = has_head and one.label == other.label
+        has_upos = one.word.upos == other.word.upos
+        has_feats = one.ufeats == other.ufeats
+        has_content = has_label and one.is_content
+        has_function_words = gold_function_words[gold_index] == function_words[index]
+        verdicts = {
+            "upos": has_upos,
+            "xpos": one.word.xpos == other.word.xpos,
+            "ufeats": has_feats,
+            "lemmas": one.word.lemma in (BLANK, other.word.lemma),
+            "uas": has_head,
+            "las": has_label,
+            "clas": has_content,
+            "mlas": has_content and has_upos and has_feats and has_function_words,
+        }
         counts.update((name, _RIGHT) for name, is_right in verdicts.items() if is_right)
     return counts
 
 
-def _judge(
-    gold: _View, predicted: _View, pair: tuple[int, int], gold_words: Mapping[int, int]
-) -> dict[str, bool]:
-    """Decide for two aligned words which metrics count them as right."""
-    one, other = gold.annotations[pair[0]], predicted.annotations[pair[1]]
-    has_head = gold_words.get(predicted.side.heads[pair[1]]) == gold.side.heads[pair[0]]
-    has_label = has_head and one.label == other.label
-    has_upos = one.word.upos == other.word.upos
-    has_feats = one.ufeats == other.ufeats
-    is_content = has_label and one.kind in CONTENT_RELATIONS
-    return {
-        "upos": has_upos,
-        "xpos": one.word.xpos == other.word.xpos,
-        "ufeats": has_feats,
-        "lemmas": one.word.lemma in (BLANK, other.word.lemma),
-        "uas": has_head,
-        "las": has_label,
-        "clas": is_content,
-        "mlas": is_content
-        and has_upos
-        and has_feats
-        and _has_function_words(gold, predicted, pair, gold_words),
-    }
-
-
-def _has_function_words(
-    gold: _View, predicted: _View, pair: tuple[int, int], gold_words: Mapping[int, int]
-) -> bool:
-    """Tell whether two words have the same function words with the same annotation."""
-    ours = gold.function_words.get(pair[0], [])
-    theirs = predicted.function_words.get(pair[1], [])
-    if ours != [gold_words.get(index) for index in theirs]:
-        return False
-    pairs = (
-        (gold.annotations[i], predicted.annotations[j]) for i, j in zip(ours, theirs, strict=True)
-    )
-    return all(
-        (one.label, one.word.upos, one.ufeats) == (other.label, other.word.upos, other.ufeats)
-        for one, other in pairs
-    )
+def _function_words(
+    words: list[_Annotation], gold_indices: Mapping[int, int]
+) -> defaultdict[int, list[tuple[object, ...]]]:
+    """List the function words of each word: the gold word aligned with them, and their values."""
+    found: defaultdict[int, list[tuple[object, ...]]] = defaultdict(list)
+    for index, (word, head, kind, label, ufeats) in enumerate(words):
+        if kind in FUNCTION_RELATIONS:
+            found[head].append((gold_indices.get(index), label, word.upos, ufeats))
+    return found
 
 
 def _metric(counts: Counter[_Key], name: str) -> Metric:
-    n_gold, n_predicted = counts[name, _GOLD], counts[name, _PREDICTED]
-    n_right = counts[name, _RIGHT]
+    n_gold, n_predicted, n_right, n_aligned = (
+        counts[name, which] for which in (_GOLD, _PREDICTED, _RIGHT, _ALIGNED)
+    )
     return Metric(
         n_gold=n_gold,
         n_predicted=n_predicted,
@@ -230,7 +213,7 @@ def _metric(counts: Counter[_Key], name: str) -> Metric:
         precision=_percent(n_right, n_predicted),
         recall=_percent(n_right, n_gold),
         f1=_percent(2 * n_right, n_gold + n_predicted),
-        aligned_accuracy=_percent(n_right, counts[name, _ALIGNED]),
+        aligned_accuracy=_percent(n_right, n_aligned),
     )
 
 

@@ -4,12 +4,11 @@ Both leave out the counts of single sentences, which only `significance` needs.
 """
 
 from collections.abc import Sequence
-from dataclasses import fields
 
 import msgspec
 
 from headwise.errors import plural
-from headwise.evaluate.raw import METRICS, RawScores
+from headwise.evaluate.raw import METRICS, Metric, RawScores
 from headwise.evaluate.scores import Scores
 from headwise.evaluate.significance import Significance
 
@@ -24,12 +23,9 @@ _LEFT_OUT = {
 
 def scores_to_json(scores: Scores | RawScores) -> bytes:
     """Write scores as JSON, percentages to four decimals; null if there was nothing to score."""
-    plain = {
-        field.name: getattr(scores, field.name)
-        for field in fields(scores)
-        if field.name != "per_sentence"
-    }
-    data = msgspec.json.encode(_rounded(msgspec.to_builtins(plain)))
+    plain = msgspec.to_builtins(scores, enc_hook=lambda per_sentence: None)
+    plain.pop("per_sentence", None)
+    data = msgspec.json.encode(_rounded(plain))
     return msgspec.json.format(data, indent=2) + b"\n"
 
 
@@ -45,37 +41,26 @@ def _rounded(value: object) -> object:
 
 def scores_to_text(scores: Scores, details: bool) -> str:
     """Write scores as plain tables; `details` adds one by relation and one by sentence length."""
-    parts = [_headline(scores), _trees(scores), _scope(scores)]
-    if details:
-        parts += [_relation_table(scores), _length_table(scores)]
-    return "\n\n".join(parts) + "\n"
-
-
-def _headline(scores: Scores) -> str:
-    rows = [
+    shares = [
         ("UAS", _number(scores.uas), "words with the right head"),
         ("LAS", _number(scores.las), "words with the right head and label"),
         ("Labels", _number(scores.label_accuracy), "words with the right label"),
         ("UEM", _number(scores.uem), "sentences with all heads right"),
         ("LEM", _number(scores.lem), "sentences with all heads and labels right"),
     ]
-    return _table(rows, "<><")
-
-
-def _trees(scores: Scores) -> str:
-    rows = [
+    trees = [
         ("Trees", _number(scores.tree_rate), "sentences whose predicted heads form a tree"),
         ("Projective", _number(scores.projective_rate), "a tree without crossing arcs"),
         ("One root", _number(scores.single_root_rate), "a tree with one word on ROOT"),
     ]
-    return _table(rows, "<><")
-
-
-def _scope(scores: Scores) -> str:
-    return (
+    scope = (
         f"{plural(scores.n_words, 'word')} in {plural(scores.n_sentences, 'sentence')}, "
         f"{_LEFT_OUT[scores.punctuation]}; {_labels(scores)}."
     )
+    parts = [_table(shares, "<><"), _table(trees, "<><"), scope]
+    if details:
+        parts += [_relation_table(scores), _length_table(scores)]
+    return "\n\n".join(parts) + "\n"
 
 
 def _labels(scores: Scores | RawScores) -> str:
@@ -84,40 +69,35 @@ def _labels(scores: Scores | RawScores) -> str:
 
 
 def _relation_table(scores: Scores) -> str:
-    rows = [("Relation", "Words", "UAS", "LAS", "Precision", "F1")]
-    for relation in scores.relations:
-        shares = (relation.uas, relation.las, relation.precision, relation.f1)
-        uas, las, precision, f1 = map(_number, shares)
-        rows.append((relation.label, str(relation.count), uas, las, precision, f1))
+    rows = [["Relation", "Words", "UAS", "LAS", "Precision", "F1"]]
+    for found in scores.relations:
+        shares = map(_number, (found.uas, found.las, found.precision, found.f1))
+        rows.append([found.label, str(found.count), *shares])
     return _table(rows, "<>>>>>")
 
 
 def _length_table(scores: Scores) -> str:
-    rows = [("Length up to", "Sentences", "Words", "UAS", "LAS")]
-    for bin_ in scores.lengths:
-        counts = (str(bin_.last_length), str(bin_.n_sentences), str(bin_.n_words))
-        rows.append((*counts, _number(bin_.uas), _number(bin_.las)))
+    rows = [["Length up to", "Sentences", "Words", "UAS", "LAS"]]
+    for found in scores.lengths:
+        counts = map(str, (found.last_length, found.n_sentences, found.n_words))
+        rows.append([*counts, _number(found.uas), _number(found.las)])
     return _table(rows, ">>>>>")
 
 
 def raw_scores_to_text(scores: RawScores) -> str:
     """Write the scores of output from raw text as a plain table."""
-    rows = [("", "Precision", "Recall", "F1", "Aligned")]
+    rows = [["", "Precision", "Recall", "F1", "Aligned"]]
     for field, name in METRICS.items():
-        metric = getattr(scores, field)
+        metric: Metric = getattr(scores, field)
         shares = (metric.precision, metric.recall, metric.f1, metric.aligned_accuracy)
-        precision, recall, f1, aligned = map(_number, shares)
-        rows.append((name, precision, recall, f1, aligned))
-    return f"{_table(rows, '<>>>>')}\n\n{_raw_scope(scores)}\n"
-
-
-def _raw_scope(scores: RawScores) -> str:
+        rows.append([name, *map(_number, shares)])
     words, sentences = scores.words, scores.sentences
     return (
+        f"{_table(rows, '<>>>>')}\n\n"
         f"Gold: {words.n_gold} words in {sentences.n_gold} sentences; "
         f"predicted: {words.n_predicted} in {sentences.n_predicted}; "
         f"{words.n_right} words aligned by characters.\n"
-        f"Aligned: accuracy on the aligned words; {_labels(scores)}."
+        f"Aligned: accuracy on the aligned words; {_labels(scores)}.\n"
     )
 
 
@@ -130,12 +110,11 @@ def significance_to_text(significance: Significance) -> str:
             f"{name:5}{difference.first:6.2f}  {difference.second:6.2f}  "
             f"{difference.points:+10.2f}  {interval:>17}  {difference.p_value:.4f}"
         )
-    lines.append("")
     lines.append(
-        f"Paired bootstrap over {significance.n_sentences} sentences, "
-        f"{significance.n_samples} samples, seed {significance.seed}."
+        f"\nPaired bootstrap over {significance.n_sentences} sentences, "
+        f"{significance.n_samples} samples, seed {significance.seed}.\n"
     )
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def _number(percent: float | None) -> str:

@@ -1,9 +1,10 @@
 """The scores of Sec. 4: UAS, LAS, exact match, and scores by relation and by length.
 
 The scores of a treebank are shares of its words or of its sentences, never means over sentences.
-`punctuation` decides which words count, and `pairs` which sentences are compared.
+`pairs` decides which sentences are compared, and a punctuation rule which words are left out.
 """
 
+import unicodedata
 from array import array
 from collections import Counter
 from collections.abc import Iterable
@@ -15,9 +16,8 @@ import numpy as np
 from headwise.arrays import IntArray
 from headwise.errors import DataError
 from headwise.evaluate.pairs import pair_sentences
-from headwise.evaluate.punctuation import is_punctuation
 from headwise.settings.choices import Punctuation
-from headwise.treebank.sentence import Sentence
+from headwise.treebank.sentence import Sentence, Word
 from headwise.trees.tree import is_projective, is_tree, n_roots
 from headwise.vocabulary.encode import heads_array
 
@@ -27,7 +27,8 @@ _Outcome: TypeAlias = tuple[str, str, bool]
 N_SCORED, RIGHT_HEADS, RIGHT_ARCS, RIGHT_LABELS = range(4)
 """Columns of `Scores.per_sentence`; an arc is right if head and label are."""
 _LENGTH, _TREE, _PROJECTIVE, _SINGLE_ROOT = range(4, 8)
-_N_COLUMNS = 8
+_PTB_TAGS = frozenset(["``", "''", ".", ",", ":", "PU"])
+"""Quotes, full stops, commas and colons of the Penn Treebank, and PU of the Chinese one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,71 +115,15 @@ def score(
         outcomes.update(sentence_outcomes)
         cells.extend(_count(sentence_outcomes))
         cells.extend(_describe(predicted_sentence))
-    table = np.array(cells, np.int32).reshape(-1, _N_COLUMNS)  # [n_sentences, 8]
-    if not table[:, N_SCORED].any():
-        raise _nothing_to_score(len(table), rule)
-    return _summarise(table, outcomes, rule, universal_labels, n_bins)
-
-
-def _compare(
-    gold: Sentence, predicted: Sentence, rule: Punctuation, universal_labels: bool
-) -> list[_Outcome]:
-    """Compare each scored word, in order."""
-    heads = zip(gold.gold_heads(), predicted.gold_heads(), strict=True)
-    words = zip(gold.words, predicted.words, is_punctuation(gold, rule), heads, strict=True)
-    return [
-        (
-            _label(one.deprel, universal_labels),
-            _label(other.deprel, universal_labels),
-            gold_head == predicted_head,
-        )
-        for one, other, left_out, (gold_head, predicted_head) in words
-        if not left_out
-    ]
-
-
-def _label(deprel: str, universal: bool) -> str:
-    return deprel.partition(":")[0] if universal else deprel
-
-
-def _count(outcomes: list[_Outcome]) -> tuple[int, int, int, int]:
-    """Make a row of `per_sentence`."""
-    return (
-        len(outcomes),
-        sum(is_right for _, _, is_right in outcomes),
-        sum(is_right and one == other for one, other, is_right in outcomes),
-        sum(one == other for one, other, _ in outcomes),
-    )
-
-
-def _describe(predicted: Sentence) -> tuple[int, bool, bool, bool]:
-    """Return the length, and whether the heads are a tree, projective, and with one root."""
-    heads = heads_array(predicted)  # [N+1]
-    tree = is_tree(heads)
-    return len(predicted), tree, tree and is_projective(heads), tree and n_roots(heads) == 1
-
-
-def _nothing_to_score(n_sentences: int, rule: Punctuation) -> DataError:
-    if n_sentences == 0:
-        return DataError("no sentences to score", "the gold file", hint="is the file empty?")
-    return DataError(
-        f"no words to score: all are punctuation under the rule '{rule}'",
-        "the gold file",
-        hint="choose another rule, or none",
-    )
-
-
-def _summarise(
-    table: IntArray,
-    outcomes: Counter[_Outcome],
-    rule: Punctuation,
-    universal_labels: bool,
-    n_bins: int,
-) -> Scores:
-    """Turn counts into percentages; `table` is [n_sentences, 8]."""
+    table = np.array(cells, np.int32).reshape(-1, 8)  # [n_sentences, 8]
     n_sentences = len(table)
     sums = table.sum(axis=0, dtype=np.int64).tolist()
     n_words = sums[N_SCORED]
+    if n_sentences == 0:
+        raise DataError("no sentences to score", "the gold file", hint="is the file empty?")
+    if n_words == 0:
+        what = f"no words to score: all are punctuation under the rule '{rule}'"
+        raise DataError(what, "the gold file", hint="choose another rule, or none")
     all_heads = int(np.count_nonzero(table[:, RIGHT_HEADS] == table[:, N_SCORED]))
     all_right = int(np.count_nonzero(table[:, RIGHT_ARCS] == table[:, N_SCORED]))
     return Scores(
@@ -200,12 +145,63 @@ def _summarise(
     )
 
 
+def is_punctuation(word: Word, rule: Punctuation) -> bool:
+    """Tell whether `rule` leaves out a word of a gold sentence (Sec. 4).
+
+    The paper follows its predecessors: for English and Chinese, words are left out by their gold
+    tag (`ptb`), for Czech and German by the characters of the form, as in the CoNLL-X shared task
+    (`conllx`): `--` is punctuation, and `a.`, which has a letter, is not. The shared tasks on
+    Universal Dependencies score every word (`none`); `ud` leaves out the tag PUNCT.
+    """
+    match rule:
+        case "none":
+            return False
+        case "ptb":
+            return word.xpos in _PTB_TAGS
+        case "conllx":
+            return all(unicodedata.category(character)[0] == "P" for character in word.form)
+        case "ud":
+            return word.upos == "PUNCT"
+
+
+def _compare(
+    gold: Sentence, predicted: Sentence, rule: Punctuation, universal_labels: bool
+) -> list[_Outcome]:
+    """Compare each scored word, in order."""
+
+    def label_of(word: Word) -> str:
+        return word.deprel.partition(":")[0] if universal_labels else word.deprel
+
+    heads, predicted_heads = gold.gold_heads(), predicted.gold_heads()
+    return [
+        (label_of(one), label_of(other), head == predicted_head)
+        for one, other, head, predicted_head in zip(
+            gold.words, predicted.words, heads, predicted_heads, strict=True
+        )
+        if not is_punctuation(one, rule)
+    ]
+
+
+def _count(outcomes: list[_Outcome]) -> tuple[int, int, int, int]:
+    """Make a row of `per_sentence`."""
+    return (
+        len(outcomes),
+        sum(is_right for _, _, is_right in outcomes),
+        sum(is_right and one == other for one, other, is_right in outcomes),
+        sum(one == other for one, other, _ in outcomes),
+    )
+
+
+def _describe(predicted: Sentence) -> tuple[int, bool, bool, bool]:
+    """Return the length, and whether the heads are a tree, projective, and with one root."""
+    heads = heads_array(predicted)  # [N+1]
+    tree = is_tree(heads)
+    return len(predicted), tree, tree and is_projective(heads), tree and n_roots(heads) == 1
+
+
 def _relations(outcomes: Counter[_Outcome]) -> tuple[RelationScore, ...]:
     """Score each gold label, the most frequent first and ties in alphabetical order."""
-    gold: Counter[str] = Counter()
-    predicted: Counter[str] = Counter()
-    heads: Counter[str] = Counter()
-    both: Counter[str] = Counter()
+    gold, predicted, heads, both = (Counter[str]() for _ in range(4))
     for (label, predicted_label, head_is_right), n in outcomes.items():
         gold[label] += n
         predicted[predicted_label] += n

@@ -9,7 +9,7 @@ import numpy as np
 
 from headwise.arrays import BoolArray
 from headwise.errors import ConfigError, DataError
-from headwise.evaluate.punctuation import is_punctuation
+from headwise.evaluate.scores import is_punctuation
 from headwise.learn.data.sources import sources_of
 from headwise.learn.data.vectors import Vector, read_first_vectors, read_vectors
 from headwise.settings.choices import Format, Punctuation
@@ -191,5 +191,8 @@ def make_examples(
     return Examples(
         [encode(sentence, vocab) for sentence in sentences],
         [encode_gold(sentence, vocab) for sentence in sentences],
-        [np.array([False, *(not p for p in is_punctuation(s, rule))]) for s in sentences],
+        [
+            np.array([False, *(not is_punctuation(word, rule) for word in sentence.words)])
+            for sentence in sentences
+        ],
     )
