@@ -26,7 +26,7 @@ from headwise.version import VERSION
 
 if TYPE_CHECKING:
     from headwise.model.bundle import Bundle
-    from headwise.render.picture import Picture
+    from headwise.render.svg import Picture
     from headwise.runtime.parser import Parser
     from headwise.settings.choices import Precision
 
@@ -112,6 +112,6 @@ def show(
     The last expression of a cell is shown by itself; `save` writes it to a file. Wider sentences
     shrink to `max_width` pixels.
     """
-    from headwise.render import picture
+    from headwise.render.svg import to_picture
 
-    return picture.to_picture(what, parse, max_width=max_width)
+    return to_picture(what, parse, max_width=max_width)

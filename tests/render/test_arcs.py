@@ -18,12 +18,12 @@ def test_arcs_come_from_the_columns() -> None:
 
 
 def test_arcs_of_a_parse_have_probabilities_and_win_over_the_columns() -> None:
-    made = sentence("Kids/NOUN/_/_ love/VERB/_/_")
-    arcs = arcs_of(made, Parse((2, 0), ("nsubj", "root"), (math.log(0.25), 1e-7), "greedy"))
-    assert [(arc.head, arc.label) for arc in arcs] == [(2, "nsubj"), (0, "root")]
-    assert arcs[0].probability == pytest.approx(0.25)
-    assert arcs[1].probability == 1.0
-    assert [arc.is_unsure for arc in arcs] == [True, False]
+    made = sentence("Kids/NOUN/_/_ love/VERB/_/_ candy/NOUN/_/_")
+    log_probs = (math.log(0.25), 1e-7, math.nan)
+    arcs = arcs_of(made, Parse((2, 0, 2), ("nsubj", "root", "obj"), log_probs, "greedy"))
+    assert [(a.head, a.label) for a in arcs] == [(2, "nsubj"), (0, "root"), (2, "obj")]
+    assert [arc.probability for arc in arcs] == [pytest.approx(0.25), 1.0, None]
+    assert [arc.is_unsure for arc in arcs] == [True, False, False]
 
 
 def test_arcs_without_two_ends_are_not_drawn() -> None:
@@ -31,13 +31,6 @@ def test_arcs_without_two_ends_are_not_drawn() -> None:
     arcs = [Arc(position, head, "dep", None) for position, head in enumerate(heads, 1)]
     assert [arc.is_drawn for arc in arcs] == [False, False, True, True]
     assert arcs[3].span == (1, 4)
-
-
-def test_a_probability_that_is_no_number_is_unknown() -> None:
-    made = sentence("a/X/0/root")
-    (arc,) = arcs_of(made, Parse((0,), ("root",), (math.nan,), "greedy"))
-    assert arc.probability is None
-    assert not arc.is_unsure
 
 
 def test_a_parse_of_another_sentence_is_refused() -> None:

@@ -1,16 +1,18 @@
 """The SVG picture: well-formed with any text, safe, and accessible."""
 
 import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
-from render.made_sentences import HEARING, KIDS, WILD_VALUES, parse_of, parsed_sentences, sentence
+from render.made_sentences import KIDS, WILD_VALUES, parse_of, parsed_sentences, sentence
 
+import headwise
 from headwise import Parse, Sentence, sentence_from_words
 from headwise.render.cells import clip, visible
 from headwise.render.layout import LONGEST_LABEL, LONGEST_WORD, lay_out
-from headwise.render.svg import STACK_GAP, draw_tree, stack_svgs, to_svg
+from headwise.render.svg import STACK_GAP, Picture, draw_tree, stack_svgs, to_picture, to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -19,12 +21,12 @@ def read(picture: str) -> ElementTree.Element:
     return ElementTree.fromstring(picture)
 
 
+def elements(picture: ElementTree.Element, kind: str) -> list[ElementTree.Element]:
+    return [found for found in picture.iter(f"{SVG}text") if found.get("class") == kind]
+
+
 def texts(picture: ElementTree.Element, kind: str) -> list[str]:
-    return [found.text or "" for found in picture.iter(f"{SVG}text") if found.get("class") == kind]
-
-
-def word_elements(picture: ElementTree.Element) -> list[ElementTree.Element]:
-    return [text for text in picture.iter(f"{SVG}text") if text.get("class") == "word"]
+    return [found.text or "" for found in elements(picture, kind)]
 
 
 def test_a_small_picture_word_for_word() -> None:
@@ -44,17 +46,10 @@ def test_a_small_picture_word_for_word() -> None:
     )
 
 
-def test_the_tree_is_described_in_words() -> None:
-    picture = read(to_svg(sentence(KIDS)))
-    assert picture.get("role") == "img"
-    assert picture[0].tag == f"{SVG}title"
-    assert picture[0].text == "Kids love candy"
-    assert picture[1].text == "Kids: nsubj of love; love: root; candy: obj of love"
-
-
-def test_unsure_arcs_are_marked_and_probabilities_are_in_the_titles() -> None:
+def test_the_tree_is_told_in_words_and_unsure_arcs_are_marked() -> None:
     made = sentence(KIDS)
     picture = read(to_svg(made, parse_of(made, [0.98, 1.0, 0.42])))
+    assert picture[1].text == "Kids: nsubj of love; love: root; candy: obj of love"
     found = {g.findtext(f"{SVG}title"): g.get("class") for g in picture.iter(f"{SVG}g")}
     assert found == {
         "root: ROOT → love, 99%": "arc",
@@ -71,19 +66,14 @@ def test_parts_of_a_drawn_tree_are_in_the_order_of_its_elements() -> None:
         (1, "98%"),
         (3, "42%"),
     ]
-    words = word_elements(read(drawn.svg))
+    words = elements(read(drawn.svg), "word")
     assert [str(word.x) for word in drawn.words] == [word.get("x") for word in words]
     assert {float(word.get("y", "nan")) for word in words} == {drawn.floor + 20}
 
 
-def test_labels_cover_the_lines_of_higher_arcs() -> None:
-    tops = [arc.top for arc in lay_out(sentence(HEARING)).arcs]
-    assert tops == sorted(tops)
-
-
 def test_right_to_left_sentences_go_from_right_to_left() -> None:
     words = [("\u0643\u062a\u0628", "0"), ("HTML", "1"), (".", "1")]
-    drawn = word_elements(read(to_svg(sentence_from_words(words, ["form", "head"]))))
+    drawn = elements(read(to_svg(sentence_from_words(words, ["form", "head"]))), "word")
     centres = [float(word.get("x", "nan")) for word in drawn]
     assert centres == sorted(centres, reverse=True)
     assert [word.get("direction") for word in drawn] == ["rtl", None, None]
@@ -98,28 +88,20 @@ def test_a_wide_picture_shrinks_and_a_small_one_does_not_grow() -> None:
     assert to_svg(sentence(KIDS), max_width=10_000) == to_svg(sentence(KIDS))
 
 
-def test_text_cannot_become_markup() -> None:
+def test_text_cannot_become_markup_and_pictures_are_self_contained() -> None:
     evil = '<script>alert("1")</script>&\x1b'
     made = sentence_from_words([(evil, evil, "0", evil)], ["form", "upos", "head", "deprel"])
     raw = to_svg(made)
-    assert "<script" not in raw
+    assert "prefers-color-scheme:dark" in raw
+    assert not re.search(r'href|url\(|@import|@font-face| id="|<script', raw)
     assert texts(read(raw), "word") == [visible(evil)]
 
 
-@pytest.mark.parametrize("line", ["a/X/_/_", "a/X/1/dep", "a/X/2/x b/X/1/x"])
+@pytest.mark.parametrize("line", ["a/X/_/_", "a/_/1/dep", "a/X/2/x b/X/1/x"])
 def test_heads_that_form_no_tree_are_drawn_too(line: str) -> None:
-    assert len(texts(read(to_svg(sentence(line))), "word")) == line.count(" ") + 1
-
-
-def test_a_picture_without_words_or_tags() -> None:
-    assert texts(read(to_svg(sentence_from_words([], []))), "word") == []
-    assert texts(read(to_svg(sentence("a/_/0/root"))), "tag") == []
-
-
-def test_pictures_are_self_contained() -> None:
-    raw = to_svg(sentence(KIDS))
-    assert "prefers-color-scheme:dark" in raw
-    assert not re.search(r'href|url\(|@import|@font-face| id="|<script', raw)
+    picture = read(to_svg(sentence(line)))
+    assert len(texts(picture, "word")) == line.count(" ") + 1
+    assert len(texts(picture, "tag")) == line.count("/X/")
 
 
 @given(parsed_sentences(WILD_VALUES))
@@ -134,14 +116,12 @@ def test_any_text_gives_xml_with_every_word_and_label(drawn: tuple[Sentence, Par
         if int(word.head) != position
     ]
     assert sorted(texts(picture, "label")) == sorted(drawable)
+    tops = [arc.top for arc in lay_out(made, parse).arcs]
+    assert tops == sorted(tops)  # labels cover the lines of higher arcs
 
 
 ONE = to_svg(sentence("Kids/NOUN/0/root"))
 TWO = to_svg(sentence("love/VERB/0/root candy/NOUN/1/obj"))
-
-
-def test_a_single_picture_stays_as_it_is() -> None:
-    assert stack_svgs([ONE]) == ONE
 
 
 def test_stacked_pictures_do_not_overlap() -> None:
@@ -159,3 +139,35 @@ def test_a_word_that_looks_like_a_size_moves_nothing() -> None:
     odd = to_svg(sentence_from_words([('width="9" height="9"', "0")], ["form", "head"]))
     outer = read(stack_svgs([odd, ONE]))
     assert float(outer[2].attrib["y"]) == float(outer[1].attrib["height"]) + STACK_GAP
+
+
+SENTENCE = sentence(KIDS)
+PARSE = parse_of(SENTENCE, [0.99, 0.98, 0.41])
+
+
+def test_notebooks_get_the_picture_of_to_svg(tmp_path: Path) -> None:
+    assert to_picture(SENTENCE)._repr_svg_() == to_svg(SENTENCE)
+    picture = headwise.show(SENTENCE, PARSE)
+    assert picture.svg == to_svg(SENTENCE, PARSE)
+    picture.save(tmp_path / "kids.svg")
+    assert (tmp_path / "kids.svg").read_text(encoding="utf-8") == picture.svg + "\n"
+    assert to_picture(SENTENCE, max_width=50).svg == to_svg(SENTENCE, max_width=50)
+    assert repr(Picture("<svg/>")) == "<Picture: 6 characters of SVG>"
+
+
+def test_several_sentences_are_stacked_and_none_is_a_picture_too() -> None:
+    one = to_svg(SENTENCE, PARSE)
+    assert to_picture([(SENTENCE, PARSE)]).svg == one
+    assert to_picture(iter([(SENTENCE, PARSE)] * 2)).svg == stack_svgs([one, one])
+    assert float(read(to_picture(iter(())).svg).attrib["width"]) > 0
+
+
+def test_the_snippet_in_the_docs_draws_a_text() -> None:
+    docs = (Path(__file__).parents[2] / "docs" / "output.md").read_text(encoding="utf-8")
+    (code,) = (part for part in docs.split("```") if "headwise.show(parser" in part)
+    *lines, last = code.removeprefix("python\n").strip().splitlines()
+    names: dict[str, object] = {}
+    exec("\n".join(lines), names)
+    root = read(eval(last, names).svg)
+    titles = [title.text for title in root.findall(f"*/{SVG}title")]
+    assert titles == ["Kids love candy.", "So do I."]

@@ -4,8 +4,7 @@ Each function takes a `Sentence` and, optionally, its `Parse`, which adds the pr
 arc. No result ends with a line end. The command line, notebooks and the web page share them.
 """
 
-from headwise.render.picture import Picture, to_picture
-from headwise.render.svg import to_svg
+from headwise.render.svg import Picture, to_picture, to_svg
 from headwise.render.terminal import draw
 from headwise.treebank.records import to_json
 

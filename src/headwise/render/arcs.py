@@ -23,6 +23,11 @@ class Arc:
     probability: float | None
 
     @property
+    def percent(self) -> str | None:
+        """The probability as it is shown."""
+        return None if self.probability is None else percent(self.probability)
+
+    @property
     def is_unsure(self) -> bool:
         """Whether the parser gives this arc a probability below a half."""
         return self.probability is not None and self.probability < UNSURE
@@ -41,21 +46,15 @@ class Arc:
 
 def arcs_of(sentence: Sentence, parse: Parse | None = None) -> tuple[Arc, ...]:
     """Give the arc into each word, in order; heads and labels of `parse` win over the columns."""
-    n_words = len(sentence)
+    positions = range(1, len(sentence) + 1)
     if parse is None:
-        return tuple(
-            Arc(position, head, word.deprel, None)
-            for position, (head, word) in enumerate(
-                zip(sentence.heads, sentence.words, strict=True), 1
-            )
-        )
-    if len(parse.heads) != n_words:
-        raise ValueError(f"{len(parse.heads)} heads for {n_words} words")
-    columns = zip(parse.heads, parse.labels, parse.head_log_probs, strict=True)
-    return tuple(
-        Arc(position, head, label, _probability(log_prob))
-        for position, (head, label, log_prob) in enumerate(columns, 1)
-    )
+        heads_and_words = zip(positions, sentence.heads, sentence.words, strict=True)
+        return tuple(Arc(i, head, word.deprel, None) for i, head, word in heads_and_words)
+    if len(parse.heads) != len(sentence):
+        raise ValueError(f"{len(parse.heads)} heads for {len(sentence)} words")
+    probabilities = map(_probability, parse.head_log_probs)
+    columns = zip(positions, parse.heads, parse.labels, probabilities, strict=True)
+    return tuple(Arc(*values) for values in columns)
 
 
 def _probability(log_prob: float) -> float | None:

@@ -2,18 +2,24 @@
 
 It follows the reader's light or dark scheme, tells its tree in words for readers who cannot see
 it, and has no ids, so that many pictures fit into one page. `layout` says where everything goes.
+A notebook displays a `Picture` that is the last value of a cell:
+
+    headwise.show(parser.annotate_text("Kids love candy. So do I."))
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 
 import msgspec
 
-from headwise.render.arcs import Arc, percent
+from headwise.errors import refuse
+from headwise.files import open_target
 from headwise.render.cells import is_right_to_left
 from headwise.render.layout import SMALL_SIZE, WORD_SIZE, Layout, PlacedArc, PlacedWord, lay_out
-from headwise.treebank.sentence import Parse, Sentence
+from headwise.treebank.sentence import Parse, Sentence, sentence_from_words
 
 CORNER = 8.0
 ARROW = 5
@@ -79,8 +85,8 @@ def _arc(placed: PlacedArc, layout: Layout) -> str:
     arc = placed.arc
     head = layout.words[arc.head - 1].form if arc.head else "ROOT"
     title = f"{placed.label}: {head} \u2192 {layout.words[arc.dependent - 1].form}"
-    if shown := _percent(arc):
-        title += f", {shown}"
+    if arc.percent:
+        title += f", {arc.percent}"
     return (
         f'<g class="{"arc unsure" if arc.is_unsure else "arc"}"><title>{escape(title)}</title>'
         f'<path class="line" d="{_line(placed, layout.floor)}"/>'
@@ -146,13 +152,9 @@ def draw_tree(sentence: Sentence, parse: Parse) -> DrawnTree:
     return DrawnTree(
         write_svg(layout),
         layout.floor,
-        [DrawnArc(placed.arc.dependent, _percent(placed.arc)) for placed in layout.arcs],
+        [DrawnArc(placed.arc.dependent, placed.arc.percent) for placed in layout.arcs],
         [DrawnWord(round(word.x, 1), round(word.width, 1)) for word in layout.words],
     )
-
-
-def _percent(arc: Arc) -> str | None:
-    return None if arc.probability is None else percent(arc.probability)
 
 
 def stack_svgs(pictures: Sequence[str]) -> str:
@@ -173,3 +175,38 @@ def stack_svgs(pictures: Sequence[str]) -> str:
         # One background for all, since pictures differ in width; their own style colours it.
         f"{_GROUND}{''.join(placed)}</svg>"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One SVG picture of one or more sentences."""
+
+    svg: str
+
+    def _repr_svg_(self) -> str:
+        """Give notebooks what they display."""
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"<Picture: {len(self.svg):,} characters of SVG>"
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a file; if that fails, no part of it is left."""
+        with open_target(path) as stream:
+            stream.write(self.svg.encode("utf-8") + b"\n")
+
+
+def to_picture(
+    parsed: Sentence | Iterable[tuple[Sentence, Parse]],
+    parse: Parse | None = None,
+    *,
+    max_width: float | None = None,
+) -> Picture:
+    """Draw a sentence, or the result of `Parser.annotate_text`, one sentence below the other.
+
+    Wider pictures shrink to `max_width` pixels each.
+    """
+    refuse(parsed, (str, bytes), "show takes a sentence, or the result of Parser.annotate_text")
+    pairs = [(parsed, parse)] if isinstance(parsed, Sentence) else parsed
+    drawn = [to_svg(*pair, max_width=max_width) for pair in pairs]
+    return Picture(stack_svgs(drawn or [to_svg(sentence_from_words([], []))]))

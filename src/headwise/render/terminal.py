@@ -7,13 +7,17 @@
 A line starts at the bar of the head and ends at the word; the dependents of a word hang on the bar
 that its line crosses last. Where a line passes the bar of an unrelated head, the bar is drawn
 through (`─│─`). A tree too deep for the width becomes a table with the numbers of heads.
+
+All arcs of a head hang on one bar, and bars stand further right the deeper their head is in the
+tree. A column is used again by bars that share no row.
 """
 
+from bisect import bisect_left, insort
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass
 
-from headwise.render.arcs import Arc, arcs_of, percent
-from headwise.render.bars import Bar, Forest, build_forest, place_bars
+from headwise.render.arcs import Arc, arcs_of
 from headwise.render.cells import clip, isolate, text_width, visible
 from headwise.treebank.sentence import Parse, Sentence
 
@@ -22,6 +26,7 @@ _GAP = "  "
 _UNKNOWN = "?"
 _LONGEST = 200
 """Characters of a value that are looked at; the rest would be clipped anyway."""
+_Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,27 @@ _FORMATS = (
     LineFormat(0, False, False, 8, 10),
 )
 """From the widest to the narrowest; the first that fits is used, or else the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """Words as trees that can be drawn: `children[i]` of position i, and the roots to start from.
+
+    The arcs into `roots` are not among the children: they come from ROOT, have no head, or would
+    close a cycle.
+    """
+
+    children: tuple[tuple[int, ...], ...]
+    roots: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """The vertical line that the arcs of one head hang on, from the row `top` to `bottom`."""
+
+    column: int
+    top: int
+    bottom: int
 
 
 def draw(
@@ -159,7 +185,7 @@ def _fields(
         number = f"{arc.head}" if not columns.step and arc.head is not None else ""
         name = forms[arc.head - 1] if arc.head and columns.with_heads else ""
         head = " ".join(part for part in (number, name) if part)
-        shown = "" if arc.probability is None else percent(arc.probability).rjust(4)
+        shown = arc.percent.rjust(4) if arc.percent else ""
         fields.append(
             (
                 form,
@@ -198,3 +224,60 @@ def _lines(
 
 def _paint(text: str, style: str, colour: bool) -> str:
     return f"{style}{text}{_RESET}" if colour and style and text else text
+
+
+def build_forest(heads: Sequence[int | None]) -> Forest:
+    """Order words from heads to dependents; in a cycle, one arc is left out.
+
+    Args:
+        heads: the head of each word, from position 1; 0 is ROOT, None unknown.
+    """
+    head_of = [0, *(head or 0 for head in heads)]
+    roots = {position for position, head in enumerate(head_of) if position and not head}
+    reached_from = [0] + [-1] * len(heads)
+    for start in range(1, len(head_of)):
+        position = start
+        while reached_from[position] < 0:
+            reached_from[position] = start
+            position = head_of[position]
+        if reached_from[position] == start:  # met again on the same walk
+            roots.add(position)
+    children: list[list[int]] = [[] for _ in head_of]
+    for position, head in enumerate(head_of):
+        if position and position not in roots:
+            children[head].append(position)
+    return Forest(tuple(map(tuple, children)), tuple(sorted(roots)))
+
+
+def place_bars(trees: Forest, limit: int) -> dict[int, Bar] | None:
+    """Give each word with dependents a bar, right of its head's bar; None beyond `limit` columns.
+
+    Bars in the same column share no row, so a line from a bar to the right can cross others only
+    where the tree is not projective. Example: heads 2, 0, 4, 2 give 2 the column 0, rows 1-4, and
+    4 the column 1, rows 3-4.
+    """
+    bars: dict[int, Bar] = {}
+    taken: list[list[_Span]] = []
+    waiting = deque((root, 0) for root in trees.roots)
+    while waiting:
+        position, column = waiting.popleft()
+        if not trees.children[position]:
+            continue
+        rows = (position, *trees.children[position])
+        span = min(rows), max(rows)
+        while column < len(taken) and not _is_free(taken[column], span):
+            column += 1
+        if column >= limit:
+            return None
+        if column == len(taken):
+            taken.append([])
+        insort(taken[column], span)
+        bars[position] = Bar(column, *span)
+        waiting.extend((child, column + 1) for child in trees.children[position])
+    return bars
+
+
+def _is_free(taken: Sequence[_Span], span: _Span) -> bool:
+    after = bisect_left(taken, span)
+    is_free_above = after == 0 or taken[after - 1][1] < span[0]
+    return is_free_above and (after == len(taken) or taken[after][0] > span[1])
