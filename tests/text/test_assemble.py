@@ -57,19 +57,16 @@ def test_a_sentence_in_full(n: int) -> None:
     assert [word.form for word in first.words] == ["We", "do", "n't", "de", "o", "."]
     assert first.lines[first.rows[3]].startswith("4\tde\t")
     assert second.lines[:3] == ("# newpar\n", "# sent_id = 2\n", "# text = No\n")
-
-
-def test_sentences_without_a_space_between() -> None:
-    first, second = assemble(labelled("a/b/"), RULES)
+    first, second = assemble(labelled("a/b/", n), RULES)
     assert rows(first) == [("1", "a", "SpaceAfter=No|TokenRange=0:1")]
     assert second.lines[0] == "# sent_id = 2\n"
+    assert list(assemble([], RULES)) == []
 
 
 def test_a_token_that_expands_without_a_rule_is_kept_or_cut() -> None:
     (sentence,) = assemble(labelled("xy* x+y*./"), RULES)
-    assert [row[:2] for row in rows(sentence)] == [
-        *(("1", "xy"), ("2-3", "xy"), ("2", "x"), ("3", "y"), ("4", "."))
-    ]
+    found = [f"{number} {form}" for number, form, _ in rows(sentence)]
+    assert found == ["1 xy", "2-3 xy", "2 x", "3 y", "4 ."]
 
 
 def test_a_token_with_a_space_is_one_word() -> None:
@@ -99,9 +96,8 @@ def test_long_sentences_are_cut(n: int) -> None:
     marked = labelled("a| b| c| d| e| f| g/ h| i| j/\n\nk/", n)
     found = list(assemble(marked, RULES, max_tokens=3))
     assert [len(sentence) for sentence in found] == [3, 3, 1, 3, 1]
-    assert [sentence.lines[0] == "# newpar\n" for sentence in found] == [
-        *(True, False, False, False, True)
-    ]
+    starts = [i for i, sentence in enumerate(found) if sentence.lines[0] == "# newpar\n"]
+    assert starts == [0, 4]
 
 
 @pytest.mark.parametrize("n", [1, 3, 4, 5, 100])
@@ -118,7 +114,3 @@ def test_a_line_is_never_cut_but_may_be_refused() -> None:
     long = assemble(labelled("a/\n\na| b| c| d/", 3), RULES, True, "x.txt", max_line_length=4)
     with pytest.raises(DataError, match=r"^x\.txt: .* at character 3 has more than 4 .*\nhint: "):
         list(long)
-
-
-def test_nothing_gives_nothing() -> None:
-    assert list(assemble([], RULES)) == []

@@ -60,13 +60,6 @@ def test_hard_texts(name: str) -> None:
     assert bool(found) == bool(HARD_TEXTS[name].strip())
 
 
-def test_a_byte_order_mark_is_not_part_of_the_first_word() -> None:
-    ((sentence, _),) = parsed("\ufeffKids love candy.")
-    assert sentence.words[0].form == "Kids"
-    assert sentence.words[0].misc == "TokenRange=1:5"
-    assert sentence.words[2:] == parsed(" Kids love candy.")[0][0].words[2:]
-
-
 def test_chunks_and_threads_change_nothing() -> None:
     text = " ".join(value[:1_000] for value in HARD_TEXTS.values()) * 2
     expected = parsed(text)

@@ -78,29 +78,23 @@ WORDS = fixed(0, 1, 0, -1, -1)
 
 
 @pytest.mark.parametrize(
-    ("text", "network", "expected"),
+    ("text", "network", "expected", "options"),
     [
-        ("ab a\n\nb", NEVER, [0, TOKEN_END, 0, BOTH, 0, BOTH, 0]),
-        ("a b", EXPANDING, [BOTH | EXPANDS, 0, BOTH | EXPANDS, 0]),
-        ("ab", WORDS, [WORD_END, BOTH, 0]),
-        ("a\u0301b", TOKENS, [0, BOTH, BOTH, 0]),
-        ("a\u0301b", WORDS, [0, WORD_END, BOTH, 0]),
-        ("a \u0301", TOKENS, [BOTH, 0, BOTH, 0]),
-        ("", TOKENS, []),
+        ("ab a\n\nb", NEVER, [0, TOKEN_END, 0, BOTH, 0, BOTH, 0], {}),
+        ("ab a\n\nb", NEVER, [0, 0, 0, BOTH, 0, BOTH, 0], {"spaces_inside": True}),
+        ("ab a\nb", TOKENS, [2, 2, 0, BOTH, 0, BOTH, 0], {"by_line": True}),
+        ("a b", EXPANDING, [BOTH | EXPANDS, 0, BOTH | EXPANDS, 0], {}),
+        ("ab", WORDS, [WORD_END, BOTH, 0], {}),
+        ("a\u0301b", TOKENS, [0, BOTH, BOTH, 0], {}),
+        ("a\u0301b", WORDS, [0, WORD_END, BOTH, 0], {}),
+        ("a \u0301", TOKENS, [BOTH, 0, BOTH, 0], {}),
+        ("", TOKENS, [], {}),
     ],
 )
 def test_rules_override_the_network(
-    text: str, network: CharacterScorer, expected: list[int]
+    text: str, network: CharacterScorer, expected: list[int], options: dict[str, bool]
 ) -> None:
-    assert labels(text, network) == expected
-
-
-def test_words_may_contain_spaces() -> None:
-    assert labels("ab a\n\nb", NEVER, spaces_inside=True) == [0, 0, 0, BOTH, 0, BOTH, 0]
-
-
-def test_with_lines_only_breaks_end_sentences() -> None:
-    assert labels("ab a\nb", TOKENS, by_line=True) == [2, 2, 0, BOTH, 0, BOTH, 0]
+    assert labels(text, network, **options) == expected
 
 
 @pytest.mark.parametrize("block_size", [1, 2, 3, 100])
@@ -115,16 +109,10 @@ def test_tokens_by_space(block_size: int) -> None:
 @pytest.mark.parametrize(
     ("characters", "name"),
     [
-        *(("A", "Lu"), ("ß", "Ll"), ("7", "Nd"), ("(", "Ps"), ("\u0301", "Mn"), ("ก", "Lo")),
-        *(
-            ("語\U00020001", "Han"),
-            ("カ", "Kana"),
-            ("한", "Hangul"),
-            ("😀", "So"),
-            ("\ud800", "Cs"),
-        ),
+        ("A", "Lu"), ("ß", "Ll"), ("7", "Nd"), ("(", "Ps"), ("\u0301", "Mn"), ("ก", "Lo"),
+        ("😀", "So"), ("語\U00020001", "Han"), ("カ", "Kana"), ("한", "Hangul"), ("\ud800", "Cs"),
     ],
-)
+)  # fmt: skip
 def test_classes_are_categories_and_scripts(characters: str, name: str) -> None:
     assert {CHARACTER_CLASSES[class_id(ord(character)) - 1] for character in characters} == {name}
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import msgspec
@@ -16,30 +15,15 @@ from headwise.text.segmenter import (
     SEGMENTER_SETTINGS,
     Segmenter,
     read_text,
-    read_tokens,
     why_no_text,
 )
-from tests.text.referee import (
-    HARD_TEXTS,
-    as_written,
-    check_segmentation,
-    incidents,
-    token_ranges,
-)
+from tests.text.referee import HARD_TEXTS, as_written, check_segmentation, token_ranges
 
 FIXED = settings(max_examples=120, deadline=None, derandomize=True, database=None)
 ODD = st.sampled_from(
     list(" \t\r\n\x0b\x1c\x85\xa0\u2028\u2029\u3000\ufeff\x00\x1b\u0301\u1161\u1100_#|=ab.do😀אع語")
 )
 TEXT = st.text(ODD | st.characters(), max_size=60)
-
-
-def segmented(segmenter: Segmenter, text: str) -> str:
-    return "".join(sentence.conllu for sentence in segmenter.segment(text))
-
-
-def test_the_validator_finds_errors() -> None:
-    assert incidents("# sent_id = 1\n# text = e\u0301\n1\te\u0301\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
 
 
 @FIXED
@@ -61,10 +45,11 @@ def test_any_text_in_any_chunks_becomes_conllu(
 def test_lines_and_tokens_are_kept(segmenter: Segmenter, text: str) -> None:
     body = text.removeprefix("\ufeff")
     n_lines = len([line for line in re.split("\r\n|[\r\n\x85\u2028\u2029]", body) if line.strip()])
-    for found in (list(segmenter.read_lines(text)), list(read_tokens(text))):
+    for form in ("lines", "tokens"):
+        found = list(read_text(text, form, segmenter))
         assert len(found) == n_lines
         check_segmentation(text, found)
-    forms = [word.form for sentence in read_tokens(text) for word in sentence.words]
+    forms = [word.form for sentence in found for word in sentence.words]
     assert forms == [as_written(part) for part in body.split()]
 
 
@@ -82,7 +67,6 @@ def test_hard_texts_have_bounded_sentences(segmenter: Segmenter, text: str) -> N
 
 
 def test_a_stream_is_not_held_whole(segmenter: Segmenter) -> None:
-    """The first sentence arrives before the stream has ended."""
     n_read = 0
 
     def endless() -> Iterator[str]:
@@ -93,24 +77,6 @@ def test_a_stream_is_not_held_whole(segmenter: Segmenter) -> None:
 
     assert next(read_text(endless(), "text", segmenter)).words[0].id == "1"
     assert n_read < 200
-
-
-def test_threads_change_nothing(segmenter: Segmenter) -> None:
-    texts = [f"The {i}th sentence. And so on, {i} times?\n\nIt's over." for i in range(40)]
-    expected = [segmented(segmenter, text) for text in texts]
-    with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(lambda text: segmented(segmenter, text), texts)) == expected
-
-
-def test_tokens_are_read_as_they_are() -> None:
-    first, second = read_tokens(["John 's dog\n", "barks ."])
-    assert [word.form for word in first.words] == ["John", "'s", "dog"]
-    assert first.lines[:3] == ("# newpar\n", "# sent_id = 1\n", "# text = John 's dog\n")
-    assert second.words[1].misc == "TokenRange=18:19"
-
-
-def changed(files: dict[str, bytes], **values: object) -> bytes:
-    return msgspec.json.encode(msgspec.json.decode(files[SEGMENTER_SETTINGS]) | values)
 
 
 @pytest.mark.parametrize(
@@ -133,15 +99,18 @@ def changed(files: dict[str, bytes], **values: object) -> bytes:
 def test_settings_are_checked(
     files: dict[str, bytes], values: dict[str, object], message: str
 ) -> None:
+    graph, settings = files[SEGMENTER_GRAPH], files[SEGMENTER_SETTINGS]
+    changed = msgspec.json.encode(msgspec.json.decode(settings) | values)
     with pytest.raises(ModelError, match=message):
-        Segmenter(files[SEGMENTER_GRAPH], changed(files, **values), "models/xx")
+        Segmenter(graph, changed, "models/xx")
 
 
 def test_damaged_files_are_refused(files: dict[str, bytes]) -> None:
-    with pytest.raises(ModelError, match=r"models/xx/segment\.onnx: ONNX Runtime refuses it"):
-        Segmenter(files[SEGMENTER_GRAPH][:200], files[SEGMENTER_SETTINGS], "models/xx")
+    graph, settings = files[SEGMENTER_GRAPH], files[SEGMENTER_SETTINGS]
+    with pytest.raises(ModelError, match=r"models/xx/segment\.onnx: "):
+        Segmenter(graph[:200], settings, "models/xx")
     with pytest.raises(ModelError, match=r"models/xx/segment\.json: "):
-        Segmenter(files[SEGMENTER_GRAPH], files[SEGMENTER_SETTINGS][:20], "models/xx")
+        Segmenter(graph, settings[:20], "models/xx")
 
 
 def test_a_model_that_reads_tags_cannot_parse_text() -> None:

@@ -3,6 +3,7 @@
 import re
 from itertools import pairwise
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -29,7 +30,7 @@ def symbols(
     ]
 
 
-def expected(text: str, by_line: bool) -> str:
+def with_patterns(text: str, by_line: bool) -> str:
     """Do the same with regular expressions."""
 
     def gap(match: re.Match[str]) -> str:
@@ -49,7 +50,7 @@ def test_symbols_do_not_depend_on_chunks_or_blocks(
     text: str, cuts: list[int], by_line: bool, block_size: int
 ) -> None:
     found = symbols(cut(text, cuts), by_line, block_size)
-    assert "".join(character for character, _ in found) == expected(text, by_line)
+    assert "".join(character for character, _ in found) == with_patterns(text, by_line)
     assert found == symbols(text, by_line)
     for character, offset in found:
         assert character in " \u2028\u2029\u25a1" or text[offset] == character
@@ -64,19 +65,19 @@ def test_blocks_have_one_length(text: str, cuts: list[int], size: int) -> None:
     assert len(blocks[-1]) < size
 
 
-def test_a_byte_order_mark_at_the_start_is_white_space() -> None:
-    assert symbols("\ufeffab") == [("a", 1), ("b", 2), ("\u2029", 3)]
-    assert symbols(["", "\ufeff", " a\ufeff"]) == [("a", 2), ("\ufeff", 3), ("\u2029", 4)]
-    assert symbols("\ufeff") == []
-
-
-def test_offsets_count_from_the_start_of_the_stream() -> None:
-    found = symbols(["  ab", " \n\n", "c"])
-    assert found == [("a", 2), ("b", 3), ("\u2029", 7), ("c", 7), ("\u2029", 8)]
-
-
-def test_blank_text_has_no_symbols() -> None:
-    assert symbols([]) == symbols("") == symbols(" \n\n \t") == []
+@pytest.mark.parametrize(
+    ("chunks", "expected"),
+    [
+        ("\ufeffab", [("a", 1), ("b", 2), ("\u2029", 3)]),
+        (["", "\ufeff", " a\ufeff"], [("a", 2), ("\ufeff", 3), ("\u2029", 4)]),
+        (["  ab", " \n\n", "c"], [("a", 2), ("b", 3), ("\u2029", 7), ("c", 7), ("\u2029", 8)]),
+        *(([], []), ("", []), (" \n\n \t", []), ("\ufeff", [])),
+    ],
+)
+def test_offsets_count_from_the_start_and_a_byte_order_mark_there_is_white_space(
+    chunks: str | list[str], expected: list[tuple[str, int]]
+) -> None:
+    assert symbols(chunks) == expected
 
 
 def test_codes_are_text_again() -> None:

@@ -73,16 +73,20 @@ def assemble(
     held = Labelled(np.zeros(0, np.uint32), np.zeros(0, np.int64), np.zeros(0, np.uint8))
     n_sentences, starts_paragraph = 0, True
     for part in stream:
-        held = _join(held, part)
+        held = Labelled(
+            np.concatenate([held.codes, part.codes]),
+            np.concatenate([held.offsets, part.offsets]),
+            np.concatenate([held.labels, part.labels]),
+        )
         tokens = _find_tokens(held, None if by_line else max_token_length)
         n_used = 0
-        for first, last in _group(tokens.ends_sentence, None if by_line else max_tokens):
+        for first, end in _group(tokens.ends_sentence, None if by_line else max_tokens):
             n_sentences += 1
             comments = [*["# newpar"] * starts_paragraph, f"# sent_id = {n_sentences}"]
-            yield _sentence(tokens, slice(first, last + 1), comments, expansions)
-            n_used = int(tokens.ends[last]) + 1
+            yield _sentence(tokens, slice(first, end), comments, expansions)
+            n_used = int(tokens.ends[end - 1]) + 1
             starts_paragraph = bool(held.codes[n_used] == PARAGRAPH)
-            n_used += bool(tokens.has_space[last])
+            n_used += bool(tokens.has_space[end - 1])
         held = Labelled(held.codes[n_used:], held.offsets[n_used:], held.labels[n_used:])
         if by_line and len(held.codes) > max_line_length:
             raise DataError(
@@ -91,14 +95,6 @@ def assemble(
                 source,
                 hint="put one sentence on each line, or read it as running text (--input text)",
             )
-
-
-def _join(held: Labelled, part: Labelled) -> Labelled:
-    return Labelled(
-        np.concatenate([held.codes, part.codes]),
-        np.concatenate([held.offsets, part.offsets]),
-        np.concatenate([held.labels, part.labels]),
-    )
 
 
 def _find_tokens(symbols: Labelled, max_length: int | None) -> _Tokens:
@@ -140,19 +136,17 @@ def _cut_long(ends: _Positions, is_space: Flags, max_length: int) -> _Positions:
 
 
 def _group(ends_sentence: Flags, max_tokens: int | None) -> Iterator[tuple[int, int]]:
-    """Yield the first and last token of each complete sentence."""
+    """Yield the first token of each complete sentence, and the one after its last."""
     n_tokens = len(ends_sentence)
     limit = max_tokens or n_tokens + 1
     first = 0
-    for last in np.flatnonzero(ends_sentence).tolist():
-        while last - first >= limit:
-            yield first, first + limit - 1
+    for end in [*(np.flatnonzero(ends_sentence) + 1).tolist(), n_tokens + 1]:
+        while end - first > limit:
+            yield first, first + limit
             first += limit
-        yield first, last
-        first = last + 1
-    while n_tokens - first >= limit:
-        yield first, first + limit - 1
-        first += limit
+        if end <= n_tokens:
+            yield first, end
+        first = end
 
 
 def _sentence(
@@ -164,7 +158,12 @@ def _sentence(
     surface = text[starts[0] : ends[-1]]
     spaces: list[bool] = tokens.has_space[which].tolist()
     if not unicodedata.is_normalized("NFC", surface):
-        forms, spaces = _normalised(forms, spaces)
+        forms = [unicodedata.normalize("NFC", form) for form in forms]
+        # Two forms that would merge if joined are written apart.
+        spaces = [
+            space or not unicodedata.is_normalized("NFC", form + following)
+            for form, following, space in zip(forms, [*forms[1:], ""], spaces, strict=True)
+        ]
         joined = (form + " " * space for form, space in zip(forms, spaces, strict=True))
         surface = "".join(joined).rstrip(" ")
     first, last = offsets[starts].tolist(), (offsets[ends - 1] + 1).tolist()
@@ -177,16 +176,6 @@ def _sentence(
         words = _words(tokens, slice(int(starts[i]), int(ends[i])), form, expansions)
         rows[i] = (form, misc, words if len(words) > 1 else ())
     return sentence_from_tokens(rows, [*comments, f"# text = {surface}"])
-
-
-def _normalised(forms: list[str], spaces: list[bool]) -> tuple[list[str], list[bool]]:
-    """Normalise each form; add a space between two forms that would merge if joined."""
-    forms = [unicodedata.normalize("NFC", form) for form in forms]
-    spaces = [
-        space or not unicodedata.is_normalized("NFC", form + following)
-        for form, following, space in zip(forms, [*forms[1:], ""], spaces, strict=True)
-    ]
-    return forms, spaces
 
 
 def _words(

@@ -34,9 +34,6 @@ class Expansions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return match_case(form, words)
         if len(lower) != len(form):
             return None
-        return self._expand_by_rule(form, lower)
-
-    def _expand_by_rule(self, form: str, lower: str) -> Words | None:
         n = len(form)
         lengths = range(min(n - 1, MAX_KEY), 0, -1)
         ending = first_key(self.endings, [lower[n - k :] for k in lengths])

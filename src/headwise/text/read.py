@@ -141,8 +141,9 @@ def decode_utf8(chunks: Iterable[bytes], source: str = "<stream>") -> Iterator[s
     n_bytes, is_start = 0, True
     for chunk in chain(chunks, [None]):
         data = chunk or b""
-        if not n_bytes:
-            _refuse_documents(data, source)
+        kind = next((k for start, k in _FILE_TYPES.items() if data.startswith(start)), None)
+        if kind and not n_bytes:
+            raise DataError(f"this is {kind}, not text", source, hint="save it as plain text first")
         n_held = len(decoder.getstate()[0])
         try:
             text = decoder.decode(data, final=chunk is None)
@@ -156,9 +157,3 @@ def decode_utf8(chunks: Iterable[bytes], source: str = "<stream>") -> Iterator[s
         if text:
             yield text.removeprefix(BYTE_ORDER_MARK) if is_start else text
             is_start = False
-
-
-def _refuse_documents(start: bytes, source: str) -> None:
-    for signature, kind in _FILE_TYPES.items():
-        if start.startswith(signature):
-            raise DataError(f"this is {kind}, not text", source, hint="save it as plain text first")

@@ -13,10 +13,9 @@ Rules override the network: a break ends its sentence and its token, white space
 """
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +25,8 @@ from headwise.text.symbols import LINE, PARAGRAPH, SPACE, Codes, Flags, Offsets,
 CharacterIds = NDArray[np.int32]
 BoundaryScores = NDArray[np.float32]
 Labels = NDArray[np.uint8]
+CharacterScorer = Callable[[CharacterIds], BoundaryScores]
+"""The network: scores [T, 5] for ids [T + 2 reach], of those with `reach` others on either side."""
 
 WORD_END, TOKEN_END, SENTENCE_END, EXPANDS = 1, 2, 4, 8
 """Bits of a label. `WORD_END` is only set inside a multi-word token, `EXPANDS` at its end."""
@@ -123,13 +124,6 @@ class Labelled:
     labels: Labels
 
 
-class CharacterScorer(Protocol):
-    """The network: scores [T, 5] for ids [T + 2 reach]."""
-
-    def __call__(self, ids: CharacterIds) -> BoundaryScores:
-        """Score the characters that have `reach` others on either side."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Scanner:
     """A network, with what it takes to turn symbols into ids and scores into labels."""
@@ -168,7 +162,7 @@ class Scanner:
 
     def to_ids(self, codes: Codes) -> tuple[CharacterIds, Flags]:
         """Return the ids of symbols, breaks padded, and which of the ids are the first of one."""
-        is_break = (codes == LINE) | (codes == PARAGRAPH)
+        is_break = _is_break(codes)
         ids = self.alphabet.ids(codes)
         ids[is_break] = PADDING_ID
         if not is_break.any():
@@ -191,7 +185,7 @@ class Scanner:
         inside, word, token, sentence, expands = scores.T
         may_end = ~joins_previous(following)
         token_end = (token > inside) & (token > word) & may_end
-        before_break = (following == LINE) | (following == PARAGRAPH)
+        before_break = _is_break(following)
         token_end |= before_break
         if not self.spaces_inside:
             token_end |= following == SPACE
@@ -211,9 +205,8 @@ def label_by_space(stream: Iterable[Symbols]) -> Iterator[Labelled]:
         codes = np.concatenate([codes, symbols.codes])
         offsets = np.concatenate([offsets, symbols.offsets])
         following = codes[1:]
-        ends_line = (following == LINE) | (following == PARAGRAPH)
         labels = is_white_space(following) * np.uint8(TOKEN_END)
-        labels |= ends_line * np.uint8(SENTENCE_END)
+        labels |= _is_break(following) * np.uint8(SENTENCE_END)
         labels[is_white_space(codes[:-1])] = 0
         yield Labelled(codes[:-1], offsets[:-1], labels)
         codes, offsets = codes[-1:], offsets[-1:]
@@ -222,7 +215,12 @@ def label_by_space(stream: Iterable[Symbols]) -> Iterator[Labelled]:
 
 def is_white_space(codes: Codes) -> Flags:
     """Tell which symbols are white space."""
-    flags: Flags = (codes == SPACE) | (codes == LINE) | (codes == PARAGRAPH)
+    flags: Flags = _is_break(codes) | (codes == SPACE)
+    return flags
+
+
+def _is_break(codes: Codes) -> Flags:
+    flags: Flags = (codes == LINE) | (codes == PARAGRAPH)
     return flags
 
 

@@ -73,13 +73,11 @@ class Segmenter:
 
     def segment(self, text: str | Iterable[str]) -> Iterator[Sentence]:
         """Find sentences, tokens and words in running text."""
-        symbols = read_symbols(text)
-        return assemble(self._scanner.label(symbols), self.settings.expansions)
+        return assemble(self._scanner.label(read_symbols(text)), self.settings.expansions)
 
     def read_lines(self, text: str | Iterable[str], source: str = "<text>") -> Iterator[Sentence]:
         """Find tokens and words in lines of one sentence each; a blank line ends a paragraph."""
-        symbols = read_symbols(text, by_line=True)
-        labelled = self._scanner.label(symbols, by_line=True)
+        labelled = self._scanner.label(read_symbols(text, by_line=True), by_line=True)
         return assemble(labelled, self.settings.expansions, by_line=True, source=source)
 
 
