@@ -83,6 +83,14 @@ def test_functions_are_refused() -> None:
         check(model)
 
 
+def test_names_must_be_utf8() -> None:
+    data = (
+        graph_of().SerializeToString().replace(b"adds", b"\xdfdds").replace(b"\x01y", b"\x01\xdf")
+    )
+    with pytest.raises(ModelError, match="utf-8"):
+        check_onnx(data, "m.onnx")
+
+
 @pytest.mark.parametrize("n_bytes", [1, 5, 40])
 def test_a_file_that_ends_early_is_refused(n_bytes: int) -> None:
     data = graph_of().SerializeToString()

@@ -236,6 +236,11 @@ REFUSED = {
         4,
         "the range is 1-3 but the sentence has 2 words",
     ),
+    "a word in two ranges": (
+        word("1-2") + word("1-2") + word(1) + word(2) + "\n",
+        2,
+        "the range 1-2 overlaps the one before it",
+    ),
     "DEPS without a label": (word(1, deps="0"), 4, "DEPS is '0'"),
     "DEPS with an empty label": (word(1, deps="0:"), 4, "DEPS is '0:'"),
     "DEPS with an empty pair": (word(1, deps="0:root|"), 4, "DEPS is '0:root|'"),

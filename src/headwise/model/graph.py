@@ -46,7 +46,7 @@ def open_graph(data: bytes, where: str, *, keeps_memory: bool) -> ort.InferenceS
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.enable_cpu_mem_arena = keeps_memory
-    options.log_severity_level = 3
+    options.log_severity_level = 4  # what fails is raised, and becomes an error of ours
     try:
         return ort.InferenceSession(data, options, providers=["CPUExecutionProvider"])
     except (RuntimeError, ValueError, *ORT_ERRORS) as error:
@@ -88,11 +88,21 @@ def _check_graph(graph: memoryview) -> None:
             _check_node(_message(value))
         elif number == 5:
             _check_tensor(_message(value))
+        elif number in (11, 12, 13):
+            _check_names(_message(value), (1,))
         elif number == 15:
             raise ValueError("it contains sparse weights")
 
 
+def _check_names(message: memoryview, numbers: tuple[int, ...]) -> None:
+    """Refuse names that are not UTF-8: ONNX Runtime would print a complaint of its own."""
+    for number, value in _fields(message):
+        if number in numbers:
+            str(_message(value), "utf-8")
+
+
 def _check_node(node: memoryview) -> None:
+    _check_names(node, (1, 2, 3))
     operator = domain = ""
     for number, value in _fields(node):
         if number == 4:
@@ -116,6 +126,7 @@ def _check_attribute(attribute: memoryview) -> None:
 
 
 def _check_tensor(tensor: memoryview) -> None:
+    _check_names(tensor, (8,))
     kind = _FLOAT
     parts: list[tuple[int, memoryview]] = []
     for number, value in _fields(tensor):

@@ -226,7 +226,7 @@ def _check_special_id(word_id: str, n_words: int, form: Format) -> None:
 
 
 def _check_numbers(sentence: Sentence, other_rows: list[int]) -> None:
-    """Refuse heads and ranges beyond the last word."""
+    """Refuse heads and ranges beyond the last word, and ranges that overlap."""
     n_words = len(sentence)
     too_large: list[tuple[int, str]] = []
     if max(map(int, {word.head for word in sentence.words} - {BLANK}), default=0) > n_words:
@@ -247,3 +247,14 @@ def _check_numbers(sentence: Sentence, other_rows: list[int]) -> None:
             sentence.first_line + row,
             "is a line missing, or a blank line between two sentences?",
         )
+    covered = 0
+    for row in other_rows:
+        first, dash, last = sentence.lines[row].partition("\t")[0].partition("-")
+        if dash and int(first) <= covered:
+            raise DataError(
+                f"the range {first}-{last} overlaps the one before it",
+                sentence.source,
+                sentence.first_line + row,
+                "a word belongs to one multi-word token at most",
+            )
+        covered = int(last) if dash else covered
