@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 import pytest
 from invoked import headwise
 
-from headwise.cli.parse import FILE_NAME
+from headwise.cli.parse import _FILE_NAME
 
 SAMPLE = Path(__file__).parent.parent / "fixtures" / "ewt-dev-100.conllu"
 CONLLX = SAMPLE.with_name("hand-made.conllx")
@@ -199,7 +199,7 @@ def test_tags_are_kept_when_asked_for() -> None:
     ],
 )
 def test_what_looks_like_a_file_and_is_none(name: str) -> None:
-    assert (FILE_NAME.fullmatch(name) is None) == (name == "missing")
+    assert (_FILE_NAME.fullmatch(name) is None) == (name == "missing")
 
 
 def test_a_missing_file_is_not_parsed_as_text(tmp_path: Path) -> None:

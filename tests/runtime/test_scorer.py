@@ -156,7 +156,7 @@ def test_graph_that_is_no_graph_is_refused(tiny_run: Path, tmp_path: Path) -> No
     entry = {"size": 8, "sha256": sha256(b"nonsense").hexdigest()}
     manifest["files"]["label.int8.onnx"] = entry
     (model / "model.json").write_text(json.dumps(manifest))
-    with pytest.raises(ModelError, match=r"label.int8.onnx: ONNX Runtime refuses it"):
+    with pytest.raises(ModelError, match=r"label.int8.onnx: it is not an ONNX file"):
         load_scorer(load_bundle(model))
 
 
