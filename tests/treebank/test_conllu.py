@@ -237,8 +237,8 @@ REFUSED = {
         "the range is 1-3 but the sentence has 2 words",
     ),
     "a word in two ranges": (
-        word("1-2") + word("1-2") + word(1) + word(2) + "\n",
-        2,
+        word("1-2", head="_") * 2 + word(1, head=2) + word(2, head=0),
+        5,
         "the range 1-2 overlaps the one before it",
     ),
     "DEPS without a label": (word(1, deps="0"), 4, "DEPS is '0'"),
