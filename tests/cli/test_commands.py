@@ -37,7 +37,9 @@ def parsed(tiny_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("command", [[], ["train"], ["parse"], ["evaluate"], ["info"]])
+@pytest.mark.parametrize(
+    "command", [[], ["train"], ["parse"], ["evaluate"], ["info"], ["convert"], ["corpus"]]
+)
 def test_help_shows_an_example(command: list[str]) -> None:
     done = headwise(*command, "--help")
     assert done.returncode == 0

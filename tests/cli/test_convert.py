@@ -8,7 +8,6 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
-from headwise.cli.convert import convert
 from headwise.cli.main import main
 
 ROOT = Path(__file__).parent.parent.parent
@@ -18,20 +17,14 @@ KIDS = "( (S (NP-SBJ (NNS Kids)) (VP (VBP love) (NP (NN candy))) (. .)) )\n"
 CHINESE = "<DOC>\n<S ID=1>\n( (IP (NP-SBJ (NN 学生)) (VP (VV 来)) (PU 。)) )\n</S>\n</DOC>\n"
 
 
-def run(*arguments: object, stdin: bytes | None = None) -> Result:
-    return CliRunner().invoke(main, ["convert", *map(str, arguments)], input=stdin)
-
-
-def done(*arguments: object, stdin: bytes | None = None) -> Result:
-    result = run(*arguments, stdin=stdin)
-    assert result.exit_code == 0, result.stderr
+def done(*arguments: object, stdin: bytes | None = None, code: int = 0) -> Result:
+    result = CliRunner().invoke(main, ["convert", *map(str, arguments)], input=stdin)
+    assert result.exit_code == code, result.stderr
     return result
 
 
 def fails(code: int, message: str, *arguments: object, stdin: bytes | None = None) -> None:
-    result = run(*arguments, stdin=stdin)
-    assert result.exit_code == code
-    assert message in result.stderr
+    assert message in done(*arguments, stdin=stdin, code=code).stderr
 
 
 def test_a_real_process_reads_stdin_and_writes_stdout() -> None:
@@ -70,11 +63,9 @@ def treebank(folder: Path, names: list[str], text: bytes) -> Path:
 def test_ptb_in_one_command(tmp_path: Path) -> None:
     names = ["02/wsj_0200.mrg", "21/wsj_2199.mrg", "22/wsj_2200.mrg", "23/wsj_2300.mrg"]
     folder = treebank(tmp_path / "wsj", names, (KIDS * 2).encode())
-    result = done(folder, "--split", "ptb", "--out", tmp_path / "new" / "ptb")
     out = tmp_path / "new" / "ptb"
-    assert sorted(path.name for path in out.iterdir()) == [
-        "dev.conllu", "test.conllu", "train.conllu",
-    ]  # fmt: skip
+    result = done(folder, "--split", "ptb", "--out", out)
+    assert {path.name for path in out.iterdir()} == {"dev.conllu", "test.conllu", "train.conllu"}
     assert result.stderr == (
         f"{out}/train.conllu: 4 sentences, 16 words\n"
         f"{out}/dev.conllu: 2 sentences, 8 words\n"
@@ -109,7 +100,7 @@ def test_the_last_sentences_are_dev(tmp_path: Path) -> None:
 
 def test_what_is_left_out_is_counted() -> None:
     sample = FIXTURES / "ewt-empty-nodes-6.conllu"
-    flags = [sample, "--from", "conllu", "--to", "conllx"]
+    flags = [sample, "--to", "conllx"]
     fails(1, "CoNLL-X cannot hold: empty node", *flags)
     summary = done(*flags, "--drop").stderr
     assert re.search(r"^left out: .*[0-9]+ DEPS, .*[0-9]+ empty nodes", summary, re.MULTILINE)
@@ -135,7 +126,6 @@ def test_words_as_they_are_and_as_asked_for() -> None:
 
 def test_flags_that_do_not_go_together(tmp_path: Path) -> None:
     fails(1, "none are given", ROAD)
-    fails(1, "no head rules 'klingon'", ROAD, "--rules", "klingon")
     fails(1, "stdin can be read only once", "-", "-", "--rules", "english")
     fails(1, "exclude each other", tmp_path, "--split", "ptb", "--last", 3, "--out", tmp_path)
     fails(1, "add --out DIR", tmp_path, "--split", "ptb")
@@ -144,19 +134,6 @@ def test_flags_that_do_not_go_together(tmp_path: Path) -> None:
     fails(1, "parts go to --out", ROAD, "--last", 3, "--out", tmp_path, "-o", "x")
     fails(1, "one folder", "a", "b", "--split", "ptb", "--out", tmp_path)
     fails(1, "one folder", "--from", "conllx", "a", "--split", "ptb", "--out", tmp_path)
-    fails(1, "have no phrases", "--from", "conllx", "a", "--to", "penn")
-    fails(1, "encoding 'x'", ROAD, "--rules", "english", "--encoding", "x")
     fails(1, "No such file", tmp_path / "missing.mrg", "--rules", "english")
     fails(2, "Usage", "--from", "xml", ROAD)
     fails(2, "Usage", "--last", 0, ROAD)
-
-
-def test_help_and_the_page_of_commands_have_every_flag() -> None:
-    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-    section = page.split("## headwise convert")[1].split("\n## ")[0]
-    for option in convert.params:
-        for flag in option.opts if option.param_type_name == "option" else []:
-            assert f"`{flag}`" in section, flag
-    shown = done("--help").stdout
-    assert "Examples:" in shown
-    assert "headwise convert treebank/wsj --split ptb" in shown

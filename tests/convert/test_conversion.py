@@ -3,6 +3,7 @@
 import io
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from headwise.convert.conversion import Conversion, convert_file
 from headwise.convert.heads import load_rules
 from headwise.errors import ConfigError
 
+ENGLISH = load_rules("english")
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 TREES = b"((S (NP-SBJ (NNS Kids)) (VP (VBP love) (NP (-NONE- *T*)))))\n((S (-NONE- *)))\n"
 
@@ -22,11 +24,10 @@ def converted(source: Path | bytes, conversion: Conversion) -> tuple[bytes, int,
 
 
 def test_trees_to_conllu_and_conllx() -> None:
-    english = load_rules("english")
-    data, n_words, lost = converted(TREES, Conversion("penn", "conllu", english))
+    data, n_words, lost = converted(TREES, Conversion("penn", "conllu", ENGLISH))
     assert data.startswith(b"# sent_id = stream.1\n1\tKids\t_\t_\tNNS\t_\t2\tSUB\t_\t_\n")
     assert (n_words, lost) == (2, Counter({"trees without words": 1}))
-    data, _, _ = converted(TREES, Conversion("penn", "conllx", english))
+    data, _, _ = converted(TREES, Conversion("penn", "conllx", ENGLISH))
     assert data.startswith(b"1\tKids\t_\tNNS\tNNS\t_\t2\tSUB\t_\t_\n")
 
 
@@ -39,7 +40,7 @@ def test_trees_to_trees_keep_their_traces() -> None:
 def test_the_name_of_a_file_is_in_the_sentence_id(tmp_path: Path) -> None:
     path = tmp_path / "wsj 1\n.mrg.x"
     path.write_bytes(TREES)
-    data, _, _ = converted(path, Conversion("penn", "conllu", load_rules("english")))
+    data, _, _ = converted(path, Conversion("penn", "conllu", ENGLISH))
     assert data.startswith(b"# sent_id = wsj_1_.1\n")
 
 
@@ -54,19 +55,18 @@ def test_conll_to_conll() -> None:
     assert not lost
 
 
-def test_what_cannot_be_done_is_refused_at_once() -> None:
-    english = load_rules("english")
-    with pytest.raises(ConfigError, match="conllu to penn: dependencies have no phrases"):
-        Conversion("conllu", "penn")
-    with pytest.raises(ConfigError, match="none are given\nhint: --rules english"):
-        Conversion("penn", "conllx")
-    with pytest.raises(ConfigError, match="conllx to conllu takes no head rules"):
-        Conversion("conllx", "conllu", english)
-    with pytest.raises(ConfigError, match=r"penn to penn .* changes no words"):
-        Conversion("penn", "penn", unescape=True)
-    with pytest.raises(ConfigError, match="CoNLL files are UTF-8"):
-        Conversion("conllx", "conllu", encoding="latin-1")
-    with pytest.raises(ConfigError, match="a word may have spaces"):
-        Conversion("conllx", "conllu", join_words=True)
-    with pytest.raises(ConfigError, match="penn to conllx drops nothing"):
-        Conversion("penn", "conllx", english, drop=True)
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (("conllu", "penn"), "conllu to penn: dependencies have no phrases"),
+        (("penn", "conllx"), "none are given\nhint: --rules english"),
+        (("conllx", "conllu", ENGLISH), "conllx to conllu takes no head rules"),
+        (("penn", "penn", None, "utf-8", False, True), "penn to penn .* changes no words"),
+        (("conllx", "conllu", None, "latin-1"), "CoNLL files are UTF-8"),
+        (("conllx", "conllu", None, "utf-8", True), "a word may have spaces"),
+        (("penn", "conllx", ENGLISH, "utf-8", False, False, True), "penn to conllx drops nothing"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_at_once(settings: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Conversion(*settings)

@@ -1,7 +1,6 @@
-"""From a tree to a sentence: a hand-made one, a free sample, and any tree at all."""
+"""From a tree to a sentence: trees made by hand, and any tree at all."""
 
 import io
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,16 +8,53 @@ from convert.made_brackets import FIXED, one, trees
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwise.convert.brackets import Node, PhraseTree, read_trees
+from headwise.convert.brackets import Node, PhraseTree
 from headwise.convert.dependencies import find_arcs, tree_to_sentence
 from headwise.convert.heads import load_rules, remove_empty
 from headwise.treebank.conllu import read_sentences
 from headwise.trees.tree import is_projective, is_tree
 
-FIXTURES = Path(__file__).parent.parent / "fixtures"
 RULES = {name: load_rules(name) for name in ("english", "chinese")}
 KIDS = """( (S (NP-SBJ-1 (NNS Kids)) (VP (VBP want)
     (S (NP-SBJ (-NONE- *-1)) (VP (TO to) (VP (VB eat) (NP (-LRB- -LRB-) (NN a\\/b)))))) (. .)) )"""
+
+ENGLISH = [
+    ("(S (NP-SBJ (NNS Kids)) (VP (VBP love) (NP (NN candy))) (. .))", "SUB ROOT OBJ P"),
+    ("(S (NP-SBJ (EX There)) (VP (VBZ is) (NP-PRD (DT no) (NN room))))", "SUB ROOT NMOD PRD"),
+    ("(S (NP-SBJ (PRP I)) (VP (VBP am) (ADJP-PRD (RB so) (JJ old))))", "SUB ROOT AMOD PRD"),
+    ("(VP (VBD was) (PP-LOC-PRD (IN in) (NP (NN bed))))", "ROOT VMOD PMOD"),
+    ("(VP (VBD came) (NP-TMP (NN today)) (NP-2 (PRP it)))", "ROOT VMOD OBJ"),
+    ("(VP (MD will) (RB not) (VP (VB have) (VP (VBN gone))))", "ROOT VMOD VC VC"),
+    ("(SQ (VBZ Does) (NP-SBJ (PRP it)) (VP (VB work)) (. ?))", "ROOT SUB VC P"),
+    ("(VP (VP (VBD came)) (CC and) (VP (VBD went)))", "ROOT VMOD VMOD"),
+    ("(VP (VBD wanted) (S (NP-SBJ (PRP it)) (VP (TO to) (VP (VB go)))))", "ROOT SUB VMOD VMOD"),
+    ("(VP (VBD said) (SBAR (IN that) (S (NP-SBJ (PRP it)) (VP (VBD rained)))))",
+     "ROOT VMOD SUB SBAR"),
+    ("(NP (NP (NN rain)) (SBAR (WHNP (WDT that)) (S (VP (VBD fell)))))", "ROOT NMOD SBAR"),
+    ("(SBAR (RB even) (IN if) (S (NP-SBJ (PRP it)) (VP (VBZ rains))))", "AMOD ROOT SUB SBAR"),
+    ("(SBAR (SBAR (IN if) (S (VP (VBD was)))) (CC or) (SBAR (IN as) (S (VP (VBD was)))))",
+     "DEP SBAR DEP ROOT SBAR"),
+    ("(NP (NP (DT the) (NN dog) (POS 's)) (JJ old) (NN bed))", "NMOD NMOD NMOD NMOD ROOT"),
+    ("(NP (QP (RB about) (CD ten)) (NNS dogs))", "NMOD NMOD ROOT"),
+    ("(NP (NP (NN wind)) (PRN (-LRB- -LRB-) (NP (NN rain)) (-RRB- -RRB-)))", "ROOT P NMOD P"),
+    ("(UCP (JJ old) (CC and) (IN in))", "ROOT DEP DEP"),
+    ("(CONJP (RB as) (RB well) (IN as))", "ROOT DEP DEP"),
+    ("(S (CC But) (NP-SBJ (PRP it)) (ADVP (RB barely)) (VP (VBD rained)))", "VMOD SUB VMOD ROOT"),
+    ("(NP ($ $) (CD 5))", "NMOD ROOT"),
+    ("(NN dog)", "ROOT"),
+]  # fmt: skip
+CHINESE = [
+    ("(IP (NP-SBJ (PN 他)) (VP (VV 买) (AS 了) (NP-OBJ (NN 书))) (PU 。))", "SUB ROOT VMOD OBJ P"),
+    ("(IP (NP-SBJ (PN 他)) (VP (VV 能) (VP (VV 来))))", "SUB ROOT VC"),
+    ("(IP (NP-SBJ (PN 他)) (VP (VC 是) (NP-PRD (NN 学生))))", "SUB ROOT PRD"),
+    ("(VP (VV 说) (IP-OBJ (NP-SBJ (PN 他)) (VP (VV 来))))", "ROOT SUB OBJ"),
+    ("(VP (VV 给) (NP-IO (PN 他)) (NP-OBJ (NN 书)))", "ROOT OBJ OBJ"),
+    ("(VP (NP-TMP (NT 今天)) (PP-LOC (P 在) (NP (NN 家))) (VP (VV 看)))", "VMOD VMOD PMOD ROOT"),
+    ("(NP (DNP (NP (PN 他)) (DEG 的)) (NP (NN 书)))", "DEP NMOD ROOT"),
+    ("(NP (CP (IP (VP (VV 来))) (DEC 的)) (NP (NN 人)))", "NMOD VMOD ROOT"),
+    ("(NP (QP (CD 三) (CLP (M 本))) (NP (NN 书)))", "NMOD NMOD ROOT"),
+    ("(LCP (NP (NN 桌子)) (LC 上))", "DEP ROOT"),
+]  # fmt: skip
 
 
 def test_a_sentence_in_conllu() -> None:
@@ -38,24 +74,12 @@ def test_a_sentence_in_conllu() -> None:
     assert sentence.gold_heads() == (2, 0, 4, 2, 6, 4, 2)
 
 
-def test_a_sentence_in_conllx_has_the_tag_twice_and_no_comment() -> None:
-    sentence = tree_to_sentence(one(KIDS), RULES["english"], "conllx", "kids.1")
-    assert sentence is not None
-    assert sentence.lines[0] == "1\tKids\t_\tNNS\tNNS\t_\t2\tSUB\t_\t_\n"
-
-
 def test_escapes_are_undone_when_asked() -> None:
     sentence = tree_to_sentence(one(KIDS), RULES["english"], unescape=True)
     assert sentence is not None
-    assert [(word.form, word.xpos) for word in sentence.words[4:6]] == [
-        ("(", "-LRB-"),
-        ("a/b", "NN"),
-    ]
+    found = [(word.form, word.xpos) for word in sentence.words[4:6]]
+    assert found == [("(", "-LRB-"), ("a/b", "NN")]
     assert sentence.lines[0].startswith("1\t")
-
-
-def test_a_tree_without_words_is_no_sentence() -> None:
-    assert tree_to_sentence(one("((S (-NONE- *)))"), RULES["english"]) is None
 
 
 @pytest.mark.parametrize(
@@ -72,13 +96,17 @@ def test_coordination_goes_by_the_table(text: str, heads: list[int]) -> None:
     assert find_arcs(one(text), RULES["english"])[0] == heads
 
 
-def test_a_free_sample_is_as_the_rules_say() -> None:
-    found = [
-        tree_to_sentence(tree, RULES["english"], sentence_id=f"heads-gentle-road.{number}")
-        for number, tree in enumerate(read_trees(FIXTURES / "heads-gentle-road.txt"), 1)
-    ]
-    gold = list(read_sentences(FIXTURES / "heads-gentle-road.conllu"))
-    assert [sentence.conllu for sentence in found if sentence] == [s.conllu for s in gold]
+@pytest.mark.parametrize(
+    ("language", "text", "labels"),
+    [("english", *case) for case in ENGLISH] + [("chinese", *case) for case in CHINESE],
+)
+def test_labels_of_hand_made_trees(language: str, text: str, labels: str) -> None:
+    assert " ".join(find_arcs(one(text), RULES[language])[1]) == labels
+
+
+def test_the_trees_above_have_every_label() -> None:
+    found = {label for _, labels in ENGLISH for label in labels.split()}
+    assert " ".join(sorted(found)) == "AMOD DEP NMOD OBJ P PMOD PRD ROOT SBAR SUB VC VMOD"
 
 
 @FIXED

@@ -7,41 +7,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwise.convert.splits import find_split_files, hold_out_last, split_by_name
+from headwise.convert.splits import SPLITS, SplitName, find_split_files, hold_out_last
 from headwise.errors import DataError
 
 
 @pytest.mark.parametrize(
-    ("name", "number", "part"),
+    ("name", "part", "numbers"),
     [
-        ("ptb", 199, None),
-        ("ptb", 200, "train"),
-        ("ptb", 2199, "train"),
-        ("ptb", 2200, "dev"),
-        ("ptb", 2283, "dev"),
-        ("ptb", 2300, "test"),
-        ("ptb", 2399, "test"),
-        ("ptb", 2400, None),
-        ("ctb", 0, None),
-        ("ctb", 1, "train"),
-        ("ctb", 815, "train"),
-        ("ctb", 816, "test"),
-        ("ctb", 885, "test"),
-        ("ctb", 886, "dev"),
-        ("ctb", 931, "dev"),
-        ("ctb", 932, None),
-        ("ctb", 1000, None),
-        ("ctb", 1001, "train"),
-        ("ctb", 1136, "train"),
-        ("ctb", 1137, "test"),
-        ("ctb", 1147, "test"),
-        ("ctb", 1148, "dev"),
-        ("ctb", 1151, "dev"),
-        ("ctb", 1152, None),
+        ("ptb", "train", (200, 2199)),
+        ("ptb", "dev", (2200, 2299)),
+        ("ptb", "test", (2300, 2399)),
+        ("ptb", None, (199, 2400)),
+        ("ctb", "train", (1, 815, 1001, 1136)),
+        ("ctb", "dev", (886, 931, 1148, 1151)),
+        ("ctb", "test", (816, 885, 1137, 1147)),
+        ("ctb", None, (0, 932, 1000, 1152)),
     ],
 )
-def test_the_borders_are_those_of_the_paper(name: str, number: int, part: str | None) -> None:
-    assert split_by_name(name).part_of(number) == part  # type: ignore[arg-type]
+def test_the_borders_are_those_of_the_paper(
+    name: SplitName, part: str | None, numbers: tuple[int, ...]
+) -> None:
+    assert {SPLITS[name].part_of(number) for number in numbers} == {part}
 
 
 def make(folder: Path, *names: str) -> None:

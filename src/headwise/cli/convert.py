@@ -2,11 +2,10 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
-from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 import click
 
@@ -19,9 +18,6 @@ from headwise.files import make_folder, open_target
 
 _FORMATS = click.Choice(["penn", "conllu", "conllx"])
 _RULES_OF_SPLIT = {"ptb": "english", "ctb": "chinese"}
-_FORMAT_OF_SUFFIX: dict[str, TreebankFormat] = {".conllu": "conllu", ".conllx": "conllx"}
-_SUFFIX_OF_FORMAT = {"penn": "mrg", "conllu": "conllu", "conllx": "conllx"}
-_Parts = Iterable[tuple[Part, Converted]]
 
 
 class _Counts(NamedTuple):
@@ -108,18 +104,25 @@ def convert(
     conversion = Conversion(
         source_format, target_format, table, encoding, join_words, unescape, drop
     )
-    if out is None:
-        with open_target(output) as stream:
-            parts: _Parts = (("train", item) for item in _convert(sources, conversion))
-            counts = _write(parts, {"train": stream}, quiet)
-        titles: dict[Part, str] = {"train": ""}
-    else:
+    parts = _parts(sources, conversion, split, last)
+    paths: dict[Part, str | Path] = {"train": output}
+    if out is not None:
+        make_folder(Path(out))
+        suffix = "mrg" if target_format == "penn" else target_format
         names: tuple[Part, ...] = SPLIT_PARTS if split else ("train", "dev")
-        paths = {name: Path(out) / f"{name}.{_SUFFIX_OF_FORMAT[target_format]}" for name in names}
-        counts = _write_folder(_parts(sources, conversion, split, last or 0), paths, quiet)
-        titles = {name: f"{path}: " for name, path in paths.items()}
+        paths = {name: Path(out) / f"{name}.{suffix}" for name in names}
+    counts = _write(parts, paths, quiet)
     if not quiet:
-        _summarise(counts, titles)
+        for part, path in paths.items():
+            title = "" if out is None else f"{path}: "
+            click.echo(title + _count(counts.n_sentences[part], counts.n_words[part]), err=True)
+        if counts.lost:
+            # The name of a column, such as DEPS, has no plural.
+            lost = ", ".join(
+                f"{n:,} {kind}" if kind.isupper() else plural(n, kind)
+                for kind, n in counts.lost.most_common()
+            )
+            click.echo(f"left out: {lost}", err=True)
 
 
 def _format_of(sources: tuple[str, ...]) -> TreebankFormat:
@@ -128,10 +131,9 @@ def _format_of(sources: tuple[str, ...]) -> TreebankFormat:
         if source != "-" and not os.path.exists(source):
             raise DataError("No such file or directory", source, hint="is the path right?")
     names = [name.removesuffix(".gz").removesuffix(".xz") for name in sources]
-    for suffix, treebank_format in _FORMAT_OF_SUFFIX.items():
-        if all(name.endswith(suffix) for name in names):
-            return treebank_format
-    return "penn"
+    formats: tuple[TreebankFormat, ...] = ("conllu", "conllx")
+    matching = (form for form in formats if all(name.endswith(f".{form}") for name in names))
+    return next(matching, "penn")
 
 
 def _check_flags(
@@ -143,74 +145,62 @@ def _check_flags(
     out: str | None,
 ) -> None:
     """Refuse flags that do not go together."""
-    if sources.count("-") > 1:
-        raise ConfigError("stdin can be read only once", "give files for the others")
-    if split and last:
-        raise ConfigError("--split and --last exclude each other", "give one of them")
-    if (split or last) and not out:
-        raise ConfigError("--split and --last need an output folder", "add --out DIR")
-    if out and not (split or last):
-        raise ConfigError("--out is for --split and --last", "for one file: -o FILE")
-    if out and output != "-":
-        raise ConfigError("--out and -o exclude each other", "parts go to --out")
-    if split and (len(sources) != 1 or source_format != "penn"):
-        raise ConfigError("--split takes one folder of bracketed trees", "--from penn FOLDER")
+    conflicts = [
+        (sources.count("-") > 1, "stdin can be read only once", "give files for the others"),
+        (split and last, "--split and --last exclude each other", "give one of them"),
+        ((split or last) and not out, "--split and --last need an output folder", "add --out DIR"),
+        (out and not (split or last), "--out is for --split and --last", "for one file: -o FILE"),
+        (out and output != "-", "--out and -o exclude each other", "parts go to --out"),
+        (
+            split and (len(sources) != 1 or source_format != "penn"),
+            "--split takes one folder of bracketed trees",
+            "--from penn FOLDER",
+        ),
+    ]
+    for is_given, what, hint in conflicts:
+        if is_given:
+            raise ConfigError(what, hint)
 
 
 def _parts(
-    sources: tuple[str, ...], conversion: Conversion, split: SplitName | None, n_last: int
-) -> _Parts:
-    if split is None:
-        return hold_out_last(_convert(sources, conversion), n_last, lambda item: item.n_words > 0)
-    files = find_split_files(sources[0], split)
-    return ((part, item) for part in files for item in _convert(files[part], conversion))
+    sources: tuple[str, ...], conversion: Conversion, split: SplitName | None, n_last: int | None
+) -> Iterable[tuple[Part, Converted]]:
+    """Convert the sources, and assign each sentence to a part."""
+    files: Mapping[Part, Iterable[str | Path]] = {"train": sources}
+    if split is not None:
+        files = find_split_files(sources[0], split)
+    parts = (
+        (part, item)
+        for part, paths in files.items()
+        for path in paths
+        for item in convert_file(path, conversion)
+    )
+    if n_last is None:
+        return parts
+    return hold_out_last((item for _, item in parts), n_last, lambda item: item.n_words > 0)
 
 
-def _convert(sources: Iterable[str | Path], conversion: Conversion) -> Iterator[Converted]:
-    return chain.from_iterable(convert_file(source, conversion) for source in sources)
-
-
-def _write_folder(parts: _Parts, paths: Mapping[Part, Path], quiet: bool) -> _Counts:
-    """Write a file for each part; either all of them appear, or none does."""
-    make_folder(paths["train"].parent)
+def _write(
+    parts: Iterable[tuple[Part, Converted]], paths: Mapping[Part, str | Path], quiet: bool
+) -> _Counts:
+    """Write each sentence to the file of its part; either all files appear, or none does."""
+    progress = ProgressLine()
+    counts = _Counts(Counter(), Counter(), Counter())
     with ExitStack() as stack:
         streams = {name: stack.enter_context(open_target(path)) for name, path in paths.items()}
-        counts = _write(parts, streams, quiet)
-        if not counts.n_sentences["train"]:
+        for part, converted in parts:
+            streams[part].write(converted.data)
+            counts.n_sentences[part] += converted.n_words > 0
+            counts.n_words[part] += converted.n_words
+            counts.lost.update(converted.lost)
+            if not quiet:
+                progress.show(_count(counts.n_sentences.total(), counts.n_words.total()))
+        progress.clear()
+        if len(paths) > 1 and not counts.n_sentences["train"]:
             what = "no sentence is left to train on"
             raise DataError(what, str(paths["train"]), hint="the input must have more sentences")
     return counts
 
 
-def _write(parts: _Parts, streams: Mapping[Part, BinaryIO], quiet: bool) -> _Counts:
-    """Write each sentence to its part, and count."""
-    progress = ProgressLine()
-    n_sentences: Counter[str] = Counter()
-    n_words: Counter[str] = Counter()
-    lost: Counter[str] = Counter()
-    for part, converted in parts:
-        streams[part].write(converted.data)
-        n_sentences[part] += converted.n_words > 0
-        n_words[part] += converted.n_words
-        lost += converted.lost
-        if not quiet:
-            progress.show(_count(n_sentences.total(), n_words.total()))
-    progress.clear()
-    return _Counts(n_sentences, n_words, lost)
-
-
-def _summarise(counts: _Counts, titles: Mapping[Part, str]) -> None:
-    for part, title in titles.items():
-        click.echo(title + _count(counts.n_sentences[part], counts.n_words[part]), err=True)
-    if counts.lost:
-        what = ", ".join(_lost(n, kind) for kind, n in counts.lost.most_common())
-        click.echo(f"left out: {what}", err=True)
-
-
 def _count(n_sentences: int, n_words: int) -> str:
     return f"{plural(n_sentences, 'sentence')}, {plural(n_words, 'word')}"
-
-
-def _lost(count: int, kind: str) -> str:
-    """Write a count of lines, or of values of a column, whose name has no plural."""
-    return f"{count:,} {kind}" if kind.isupper() else plural(count, kind)

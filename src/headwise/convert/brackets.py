@@ -113,13 +113,21 @@ def _check_encoding(encoding: str) -> None:
 
 
 def _lines(stream: BinaryIO, name: str, encoding: str, max_bytes: int) -> Iterator[tuple[int, str]]:
+    """Read lines with their numbers; a byte order mark at the start is removed."""
     line = 0
     while raw := stream.readline(max_bytes + 1):
         line += 1
         if len(raw) > max_bytes:
             what = f"a line of more than {max_bytes >> 20} MiB"
             raise DataError(what, name, line, _NO_TREES)
-        yield line, _decode(raw, name, line, encoding)
+        try:
+            text = raw.decode(encoding)
+        except UnicodeError as error:
+            where = f"byte {error.start + 1} of the line" if hasattr(error, "start") else "the line"
+            raise DataError(f"{where} is not {encoding}", name, line, _ENCODING) from None
+        if not text.isascii() and _SURROGATE.search(text):
+            raise DataError(f"the line is not {encoding}: half a character", name, line, _ENCODING)
+        yield line, text.removeprefix("\ufeff") if line == 1 else text
 
 
 def _without_headers(
@@ -139,17 +147,6 @@ def _without_headers(
         raise DataError(what, name, header_line, "is there a </HEADER>?")
 
 
-def _decode(raw: bytes, name: str, line: int, encoding: str) -> str:
-    try:
-        text = raw.decode(encoding)
-    except UnicodeError as error:
-        where = f"byte {error.start + 1} of the line" if hasattr(error, "start") else "the line"
-        raise DataError(f"{where} is not {encoding}", name, line, _ENCODING) from None
-    if not text.isascii() and _SURROGATE.search(text):
-        raise DataError(f"the line is not {encoding}: half a character", name, line, _ENCODING)
-    return text.removeprefix("\ufeff") if line == 1 else text
-
-
 class _Builder:
     """The tree under construction: tokens in, and a tree out when its last bracket closes."""
 
@@ -167,10 +164,13 @@ class _Builder:
         return bool(self._open)
 
     def add(self, mark: str, line: int) -> PhraseTree | None:
-        if not self.is_open and mark != "(":
-            self._refuse_outside(mark, line)
         if mark == "(":
             self._open_bracket(line)
+        elif not self.is_open and mark == ")":
+            hint = "is there one ) too many before this line?"
+            raise DataError("a ) that no ( opened", self._name, line, hint)
+        elif not self.is_open:
+            raise DataError(f"'{mark[:40]}' outside brackets", self._name, line, _NO_TREES)
         elif mark == ")":
             return self._close_bracket(line)
         elif self._wants_label:
@@ -183,12 +183,9 @@ class _Builder:
     def end(self) -> None:
         if self._open:
             n_open = plural(len(self._open), "bracket")
-            raise DataError(
-                f"the file ends inside the tree that begins here: {n_open} open",
-                self._name,
-                self._lines[0],
-                "is the file cut off, or a ) missing?",
-            )
+            what = f"the file ends inside the tree that begins here: {n_open} open"
+            hint = "is the file cut off, or a ) missing?"
+            raise DataError(what, self._name, self._lines[0], hint)
 
     def _open_bracket(self, line: int) -> None:
         nodes = self._nodes
@@ -196,13 +193,11 @@ class _Builder:
             raise self._error("a bracket without a label", line, _MISSING)
         parent = self._open[-1] if self._open else -1
         if nodes and nodes[parent].word is not None:
-            word = str(nodes[parent].word)[:40]
-            what = f"a phrase beside the word '{word}'"
+            what = f"a phrase beside the word '{str(nodes[parent].word)[:40]}'"
             raise self._error(what, line, _ONE_WORD)
         if len(nodes) >= self._max_nodes or len(self._open) >= MAX_DEPTH:
             limits = f"{self._max_nodes:,} brackets, or {MAX_DEPTH:,} inside each other"
-            what = f"a tree of more than {limits}"
-            raise self._error(what, line, _MISSING)
+            raise self._error(f"a tree of more than {limits}", line, _MISSING)
         self._open.append(len(nodes))
         self._lines.append(line)
         nodes.append(Node("", parent))
@@ -234,13 +229,6 @@ class _Builder:
         else:
             what = f"the word '{mark[:40]}' beside '{node.word[:40]}' under '{node.label[:40]}'"
             raise self._error(what, line, f"{_ONE_WORD}; to join words: --join-words")
-
-    def _refuse_outside(self, mark: str, line: int) -> None:
-        if mark == ")":
-            what, hint = "a ) that no ( opened", "is there one ) too many before this line?"
-        else:
-            what, hint = f"'{mark[:40]}' outside brackets", _NO_TREES
-        raise DataError(what, self._name, line, hint)
 
     def _error(self, what: str, line: int, hint: str) -> DataError:
         """Add where the tree begins, if on another line: the mistake is between the two."""

@@ -11,7 +11,7 @@ from collections import Counter
 from headwise.errors import DataError
 from headwise.treebank.sentence import BLANK, Sentence, Word
 
-_PHEAD, _PDEPREL = "PHead=", "PDeprel="
+_NAMES = _PHEAD, _PDEPREL = ("PHead=", "PDeprel=")
 
 
 def to_conllu(sentence: Sentence) -> Sentence:
@@ -25,11 +25,11 @@ def to_conllx(sentence: Sentence, drop: bool = False) -> tuple[Sentence, Counter
     Multi-word tokens and empty nodes are an error unless `drop` leaves them out.
     """
     lost = _count_other_lines(sentence, drop)
-    words = [_word_to_conllx(word) for word in sentence.words]
     for word in sentence.words:
         lost["DEPS"] += word.deps != BLANK
-        lost["MISC"] += bool(_other_misc(word.misc))
-    return _rebuild(sentence, words), +lost
+        parts = word.misc.split("|")
+        lost["MISC"] += any(part != BLANK and not part.startswith(_NAMES) for part in parts)
+    return _rebuild(sentence, [_word_to_conllx(word) for word in sentence.words]), +lost
 
 
 def _rebuild(sentence: Sentence, words: list[Word]) -> Sentence:
@@ -40,27 +40,18 @@ def _rebuild(sentence: Sentence, words: list[Word]) -> Sentence:
 
 
 def _word_to_conllu(word: Word) -> Word:
-    parts = []
-    if word.deps != BLANK:
-        parts.append(_PHEAD + _escape(word.deps))
-    if word.misc != BLANK:
-        parts.append(_PDEPREL + _escape(word.misc))
+    values = {_PHEAD: word.deps, _PDEPREL: word.misc}
+    parts = [name + _escape(value) for name, value in values.items() if value != BLANK]
     return word._replace(deps=BLANK, misc="|".join(parts) or BLANK)
 
 
 def _word_to_conllx(word: Word) -> Word:
-    phead = pdeprel = BLANK
+    values = dict.fromkeys(_NAMES, BLANK)
     for part in word.misc.split("|"):
-        if part.startswith(_PHEAD):
-            phead = _unescape(part.removeprefix(_PHEAD))
-        elif part.startswith(_PDEPREL):
-            pdeprel = _unescape(part.removeprefix(_PDEPREL))
-    return word._replace(deps=phead or BLANK, misc=pdeprel or BLANK)
-
-
-def _other_misc(misc: str) -> list[str]:
-    """List the parts of MISC that did not come from CoNLL-X."""
-    return [p for p in misc.split("|") if p != BLANK and not p.startswith((_PHEAD, _PDEPREL))]
+        for name in _NAMES:
+            if part.startswith(name):
+                values[name] = _unescape(part.removeprefix(name)) or BLANK
+    return word._replace(deps=values[_PHEAD], misc=values[_PDEPREL])
 
 
 def _count_other_lines(sentence: Sentence, drop: bool) -> Counter[str]:

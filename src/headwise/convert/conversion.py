@@ -14,12 +14,9 @@ from headwise.convert.conll import to_conllu, to_conllx
 from headwise.convert.dependencies import tree_to_sentence
 from headwise.convert.heads import EMPTY, HeadRules
 from headwise.errors import ConfigError
-from headwise.settings.choices import Format
 from headwise.treebank.conllu import read_sentences
-from headwise.treebank.sentence import Sentence
 
 TreebankFormat = Literal["penn", "conllu", "conllx"]
-_NO_WORDS = "trees without words"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +42,11 @@ class Conversion:
                 hint = "--rules english, --rules chinese or a file of your own"
                 raise ConfigError(f"{direction} needs head rules, and none are given", hint)
         elif self.rules or self.unescape:
-            raise ConfigError(
-                f"{direction} takes no head rules and changes no words", "leave them out"
-            )
+            what = f"{direction} takes no head rules and changes no words"
+            raise ConfigError(what, "leave them out")
         if self.source != "penn" and (self.join_words or self.encoding != "utf-8"):
-            hint = "convert the file first: iconv -f ENCODING -t UTF-8"
-            raise ConfigError(
-                f"{direction}: CoNLL files are UTF-8, and a word may have spaces", hint
-            )
+            what = f"{direction}: CoNLL files are UTF-8, and a word may have spaces"
+            raise ConfigError(what, "convert the file first: iconv -f ENCODING -t UTF-8")
         if self.drop and direction != "conllu to conllx":
             raise ConfigError(f"{direction} drops nothing", "--drop is for conllu to conllx")
 
@@ -71,9 +65,14 @@ def convert_file(source: str | Path | BinaryIO, conversion: Conversion) -> Itera
         trees = read_trees(source, conversion.encoding, conversion.join_words)
         for number, tree in enumerate(trees, 1):
             yield _convert_tree(tree, number, conversion)
-    else:
-        for sentence in read_sentences(source, conversion.source):
-            yield _convert_sentence(sentence, conversion)
+        return
+    for sentence in read_sentences(source, conversion.source):
+        converted, lost = sentence, Counter[str]()
+        if conversion.source == "conllx" and conversion.target == "conllu":
+            converted = to_conllu(sentence)
+        elif conversion.source == "conllu" and conversion.target == "conllx":
+            converted, lost = to_conllx(sentence, conversion.drop)
+        yield Converted(converted.data, len(converted), lost)
 
 
 def _convert_tree(tree: PhraseTree, number: int, conversion: Conversion) -> Converted:
@@ -81,20 +80,10 @@ def _convert_tree(tree: PhraseTree, number: int, conversion: Conversion) -> Conv
         n_words = sum(node.word is not None and node.label != EMPTY for node in tree.nodes)
         return Converted(tree.text.encode("utf-8"), n_words, Counter())
     assert conversion.rules is not None
-    form: Format = conversion.target
-    file_name = Path(tree.source).name.strip("<>").split(".")[0]
+    name = f"{Path(tree.source).name.strip('<>').split('.')[0]}.{number}"
     sentence = tree_to_sentence(
-        tree, conversion.rules, form, f"{file_name}.{number}", conversion.unescape
+        tree, conversion.rules, conversion.target, name, conversion.unescape
     )
     if sentence is None:
-        return Converted(b"", 0, Counter({_NO_WORDS: 1}))
+        return Converted(b"", 0, Counter({"trees without words": 1}))
     return Converted(sentence.data, len(sentence), Counter())
-
-
-def _convert_sentence(sentence: Sentence, conversion: Conversion) -> Converted:
-    lost: Counter[str] = Counter()
-    if conversion.source == "conllx" and conversion.target == "conllu":
-        sentence = to_conllu(sentence)
-    elif conversion.source == "conllu" and conversion.target == "conllx":
-        sentence, lost = to_conllx(sentence, conversion.drop)
-    return Converted(sentence.data, len(sentence), lost)

@@ -51,12 +51,11 @@ class HeadRules:
         """Return the index of the head among the categories of the children, at least one."""
         order = range(len(children))
         for step in (*self.steps.get(phrase, ()), *self.default):
-            direction = order if step.from_left else reversed(order)
+            direction = order if step.from_left else order[::-1]
             if step.categories:
                 head = next((i for i in direction if children[i] in step.categories), None)
             else:
-                first = 0 if step.from_left else len(children) - 1
-                head = next((i for i in direction if children[i] not in PUNCTUATION), first)
+                head = next((i for i in direction if children[i] not in PUNCTUATION), direction[0])
             if head is not None:
                 return head
         raise AssertionError("the default of a table ends with a step without categories")

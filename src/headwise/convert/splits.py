@@ -24,41 +24,37 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True, slots=True)
 class TreebankSplit:
-    """A pattern for file names with a number; that number // `divisor` decides the part."""
+    """A pattern for file names with a number, and the numbers that belong to each part."""
 
     file_name: re.Pattern[str]
     example: str
-    divisor: int
     numbers: Mapping[Part, tuple[range, ...]]
 
     def part_of(self, number: int) -> Part | None:
         """Return the part that a file belongs to by its number, None if to no part."""
-        section = number // self.divisor
         for part in SPLIT_PARTS:
-            if any(section in sections for sections in self.numbers[part]):
+            if any(number in numbers for numbers in self.numbers[part]):
                 return part
         return None
 
 
-def split_by_name(name: SplitName) -> TreebankSplit:
-    """Return a split of Sec. 4.1."""
-    if name == "ptb":
-        return TreebankSplit(
-            re.compile(rf"wsj_([0-9]{{4}})\.(mrg|parse){_COMPRESSED}", re.IGNORECASE),
-            "wsj_0200.mrg",
-            100,
-            {"train": (range(2, 22),), "dev": (range(22, 23),), "test": (range(23, 24),)},
-        )
-    return TreebankSplit(
+SPLITS: Mapping[SplitName, TreebankSplit] = {
+    "ptb": TreebankSplit(
+        re.compile(rf"wsj_([0-9]{{4}})\.(mrg|parse){_COMPRESSED}", re.IGNORECASE),
+        "wsj_0200.mrg",
+        {"train": (range(200, 2200),), "dev": (range(2200, 2300),), "test": (range(2300, 2400),)},
+    ),
+    "ctb": TreebankSplit(
         re.compile(rf"chtb_([0-9]{{3,4}})\.(fid|nw|mz)(\.utf-?8)?{_COMPRESSED}", re.IGNORECASE),
         "chtb_001.fid",
-        1,
         {
             "train": (range(1, 816), range(1001, 1137)),
             "dev": (range(886, 932), range(1148, 1152)),
             "test": (range(816, 886), range(1137, 1148)),
         },
-    )
+    ),
+}
+"""The splits of Sec. 4.1."""
 
 
 def find_split_files(folder: str | Path, name: SplitName) -> dict[Part, list[Path]]:
@@ -66,24 +62,22 @@ def find_split_files(folder: str | Path, name: SplitName) -> dict[Part, list[Pat
 
     A part without files is an error, and so are two files with the same number.
     """
-    split = split_by_name(name)
+    if not Path(folder).is_dir():
+        raise DataError("not a folder", str(folder), hint="a split is made from a folder of files")
+    split = SPLITS[name]
     numbered: dict[int, Path] = {}
-    for path in _files_under(Path(folder)):
+    for path in sorted(Path(root) / name for root, _, names in os.walk(folder) for name in names):
         match = split.file_name.fullmatch(path.name)
-        if not match or split.part_of(number := int(match[1])) is None:
-            continue
+        number = int(match[1]) if match else -1
         if number in numbered:
-            raise DataError(
-                f"the same number as {numbered[number]}",
-                str(path),
-                hint="give a folder that holds only one version of the trees",
-            )
-        numbered[number] = path
-    parts: dict[Part, list[Path]] = {part: [] for part in SPLIT_PARTS}
-    for number in sorted(numbered):
-        part = split.part_of(number)
-        assert part is not None
-        parts[part].append(numbered[number])
+            hint = "give a folder that holds only one version of the trees"
+            raise DataError(f"the same number as {numbered[number]}", str(path), hint=hint)
+        if split.part_of(number):
+            numbered[number] = path
+    parts: dict[Part, list[Path]] = {
+        part: [numbered[number] for number in sorted(numbered) if split.part_of(number) == part]
+        for part in SPLIT_PARTS
+    }
     if empty := [part for part in SPLIT_PARTS if not parts[part]]:
         raise DataError(
             f"no files for {', '.join(empty)} in this folder or below",
@@ -91,15 +85,6 @@ def find_split_files(folder: str | Path, name: SplitName) -> dict[Part, list[Pat
             hint=f"files must have names like {split.example}, and may be gz or xz",
         )
     return parts
-
-
-def _files_under(folder: Path) -> Iterator[Path]:
-    if not folder.is_dir():
-        raise DataError("not a folder", str(folder), hint="a split is made from a folder of files")
-    for root, folders, files in os.walk(folder):
-        folders.sort()
-        for name in sorted(files):
-            yield Path(root) / name
 
 
 def hold_out_last(
