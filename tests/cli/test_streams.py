@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -99,8 +100,11 @@ def is_writing_in(folder: Path, pid: int) -> bool:
     """Tell whether a process has a file in a folder open, which may have no name yet."""
     if not Path("/proc/self/fd").is_dir():
         return bool(list(folder.iterdir()))
-    opened = Path(f"/proc/{pid}/fd").iterdir()
-    return any(str(folder) in os.readlink(link) for link in opened)
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed since it was listed
+            if str(folder) in os.readlink(link):
+                return True
+    return False
 
 
 def until(is_so: Callable[[], object], seconds: float = 30) -> None:
