@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, settings
 from made_encoders import write_bert
 
 from headwise import Sentence, read_sentences
-from headwise.settings.decoding import DecodeConfig
 from headwise.settings.model import ModelConfig
+from headwise.settings.parsing import DecodeConfig
 from headwise.settings.recipe import Recipe
 from headwise.settings.training import DataConfig, LabelConfig, SegmentConfig, TrainConfig
 

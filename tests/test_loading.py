@@ -11,7 +11,7 @@ from headwise.learn.scorer import TorchScorer
 from headwise.loading import load_parser
 from headwise.model.bundle import find_model, load_bundle
 from headwise.runtime.scorer import BatchScorer
-from headwise.settings.decoding import DecodeConfig
+from headwise.settings.parsing import DecodeConfig
 
 
 def test_the_cpu_needs_nothing_else() -> None:

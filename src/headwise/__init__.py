@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from headwise.errors import ConfigError, DataError, HeadwiseError, ModelError
-from headwise.settings.decoding import DecodeConfig
-from headwise.settings.parsing import MEMORY_BUDGET, SMALLEST_MEMORY_BUDGET
+from headwise.settings.parsing import MEMORY_BUDGET, SMALLEST_MEMORY_BUDGET, DecodeConfig
 from headwise.settings.recipe import to_struct as _to_struct
 from headwise.treebank.conllu import Malformed, read_conllu, read_sentences, write_conllu
 from headwise.treebank.sentence import Parse, Sentence, Word, sentence_from_words

@@ -9,8 +9,7 @@ from headwise.runtime.ensemble import EnsembleScorer
 from headwise.runtime.parser import Parser
 from headwise.runtime.scorer import Scorer, load_scorer
 from headwise.settings.choices import Precision
-from headwise.settings.decoding import DecodeConfig
-from headwise.settings.parsing import GPU_CHUNK_SIZE, MEMORY_BUDGET, ParserSettings
+from headwise.settings.parsing import GPU_CHUNK_SIZE, MEMORY_BUDGET, DecodeConfig, ParserSettings
 from headwise.text.segmenter import load_segmenter
 
 

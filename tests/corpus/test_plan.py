@@ -22,7 +22,7 @@ from headwise.corpus.plan import (
 )
 from headwise.errors import ConfigError, DataError
 from headwise.model.bundle import MODELS_FOLDER, Bundle, load_bundle, slim
-from headwise.settings.decoding import DecodeConfig
+from headwise.settings.parsing import DecodeConfig
 
 JobFor = Callable[..., CorpusJob]
 JOB = CorpusJob(model="en", model_sha256="", decode=DecodeConfig(), unit_bytes=10_000)

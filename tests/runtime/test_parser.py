@@ -11,7 +11,7 @@ import headwise
 from headwise import DataError, Malformed, ModelError, Sentence, Word
 from headwise.runtime.parser import Parser
 from headwise.runtime.scorer import Selection
-from headwise.settings.decoding import DecodeConfig
+from headwise.settings.parsing import DecodeConfig
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 

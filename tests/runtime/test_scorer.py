@@ -20,8 +20,8 @@ from headwise.learn.scorer import TorchScorer, load_network
 from headwise.model.bundle import Bundle, Description, load_bundle, write_bundle
 from headwise.network.network import Network, initialise
 from headwise.runtime.scorer import BatchScorer, Scorer, Selection, SentenceScorer, load_scorer
-from headwise.settings.decoding import DecodeConfig
 from headwise.settings.model import ModelConfig
+from headwise.settings.parsing import DecodeConfig
 
 TORCH_TOLERANCE = 1e-4
 INT8_AGREEMENT = 0.99

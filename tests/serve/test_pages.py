@@ -31,7 +31,7 @@ def test_only_files_of_known_kinds_are_read(tmp_path: Path) -> None:
     (tmp_path / "folder.js" / "c.js").write_text("c")
     table = read_files(tmp_path)
     assert sorted(table) == ["a.js", "b.css", "index.html"]
-    assert table["a.js"].type == "text/javascript; charset=utf-8"
+    assert table["a.js"][1] == "text/javascript; charset=utf-8"
     assert not read_files(tmp_path / "nowhere")
     assert NO_PAGE.isascii()
 

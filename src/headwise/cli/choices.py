@@ -9,7 +9,7 @@ import msgspec
 from headwise.errors import ConfigError
 from headwise.model.bundle import Bundle
 from headwise.settings.choices import Decoder
-from headwise.settings.decoding import DecodeConfig
+from headwise.settings.parsing import DecodeConfig
 from headwise.text.segmenter import name_columns
 
 Flag = Callable[[Callable[..., Any]], Callable[..., Any]]

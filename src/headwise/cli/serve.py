@@ -3,7 +3,9 @@
 import os
 import re
 import signal
+from collections.abc import Callable
 from contextlib import suppress
+from typing import Any, TypeVar
 
 import click
 import msgspec
@@ -18,6 +20,7 @@ _VARIABLE = "HEADWISE_TOKEN"
 _COUNT = click.IntRange(1, 1_000_000)
 _ORIGIN = re.compile(r"\*|[a-z][a-z0-9+.-]*://[^/\s]+", re.IGNORECASE)
 _HOST = re.compile(r"\*|[a-z0-9_.-]+", re.IGNORECASE)
+_Command = TypeVar("_Command", bound=Callable[..., object])
 
 
 def _check_token(token: str | None) -> str:
@@ -28,18 +31,20 @@ def _check_token(token: str | None) -> str:
     return token or ""
 
 
-def _check_origins(origins: tuple[str, ...]) -> tuple[str, ...]:
-    for origin in origins:
-        if not _ORIGIN.fullmatch(origin):
-            raise click.BadParameter(f"{origin!r} is neither an origin (https://example.org) nor *")
-    return origins
+def _all_match(pattern: re.Pattern[str], what: str) -> Callable[..., tuple[str, ...]]:
+    def check(_context: object, _option: object, values: tuple[str, ...]) -> tuple[str, ...]:
+        for value in values:
+            if not pattern.fullmatch(value):
+                raise click.BadParameter(f"{value!r} is neither {what} nor *")
+        return values
+
+    return check
 
 
-def _check_hosts(hosts: tuple[str, ...]) -> tuple[str, ...]:
-    for host in hosts:
-        if not _HOST.fullmatch(host):
-            raise click.BadParameter(f"{host!r} is neither a host name (example.org) nor *")
-    return hosts
+def _setting(name: str, kind: Any, help_text: str) -> Callable[[_Command], _Command]:
+    """Make a flag for a field of `ServeConfig`, with its default."""
+    default = getattr(_DEFAULT, name.removeprefix("--").replace("-", "_"))
+    return click.option(name, type=kind, default=default, show_default=True, help=help_text)
 
 
 @click.command(
@@ -59,14 +64,8 @@ def _check_hosts(hosts: tuple[str, ...]) -> tuple[str, ...]:
     show_default=True,
     help="Name, folder or NAME=FOLDER. Repeat it to serve several; the first is the default.",
 )
-@click.option("--host", default=_DEFAULT.host, show_default=True, help="Address to listen on.")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=_DEFAULT.port,
-    show_default=True,
-    help="0 for any free port.",
-)
+@_setting("--host", click.STRING, "Address to listen on.")
+@_setting("--port", click.IntRange(0, 65535), "0 for any free port.")
 @click.option(
     "--workers",
     type=click.IntRange(0, 256),
@@ -91,69 +90,29 @@ def _check_hosts(hosts: tuple[str, ...]) -> tuple[str, ...]:
     "--cors",
     multiple=True,
     metavar="ORIGIN",
-    callback=lambda _context, _option, values: _check_origins(values),
+    callback=_all_match(_ORIGIN, "an origin (https://example.org)"),
     help="Let pages of this origin (https://example.org) use the server; * for all. Repeatable.",
 )
 @click.option(
     "--allowed-host",
     multiple=True,
     metavar="NAME",
-    callback=lambda _context, _option, values: _check_hosts(values),
+    callback=_all_match(_HOST, "a host name (example.org)"),
     help="A name of this server (parser.example.org), besides localhost and IP addresses; * for "
     "any. Repeatable.",
 )
-@click.option(
-    "--max-bytes",
-    type=click.IntRange(1, 2**30),
-    default=_DEFAULT.max_bytes,
-    show_default=True,
-    help="Of a request.",
-)
-@click.option(
-    "--max-sentences",
-    type=_COUNT,
-    default=_DEFAULT.max_sentences,
-    show_default=True,
-    help="Of a request.",
-)
-@click.option(
-    "--max-words", type=_COUNT, default=_DEFAULT.max_words, show_default=True, help="Of a request."
-)
-@click.option(
-    "--max-sentence-words",
-    type=_COUNT,
-    default=_DEFAULT.max_sentence_words,
-    show_default=True,
-    help="Of a sentence.",
-)
-@click.option(
-    "--max-token",
-    type=_COUNT,
-    default=_DEFAULT.max_token,
-    show_default=True,
-    help="Characters of a word.",
-)
-@click.option(
+@_setting("--max-bytes", click.IntRange(1, 2**30), "Of a request.")
+@_setting("--max-sentences", _COUNT, "Of a request.")
+@_setting("--max-words", _COUNT, "Of a request.")
+@_setting("--max-sentence-words", _COUNT, "Of a sentence.")
+@_setting("--max-token", _COUNT, "Characters of a word.")
+@_setting(
     "--max-seconds",
-    type=click.FloatRange(0, 3_600, min_open=True),
-    default=_DEFAULT.max_seconds,
-    show_default=True,
-    help="For a request to arrive, to be answered, and for the answer to be read: each.",
+    click.FloatRange(0, 3_600, min_open=True),
+    "For a request to arrive, to be answered, and for the answer to be read: each.",
 )
-@click.option(
-    "--max-queue",
-    type=click.IntRange(1, 10**9),
-    default=_DEFAULT.max_queue,
-    show_default=True,
-    help="Words that may wait; more get 429.",
-)
-@click.option(
-    "--max-connections",
-    type=_COUNT,
-    default=_DEFAULT.max_connections,
-    show_default=True,
-    help="Open at the same time; more get 503.",
-)
+@_setting("--max-queue", click.IntRange(1, 10**9), "Words that may wait; more get 429.")
+@_setting("--max-connections", _COUNT, "Open at the same time; more get 503.")
 @click.option("--quiet", is_flag=True, help="Only errors on stderr.")
 def serve(models: tuple[str, ...], processes: int, quiet: bool, **settings: object) -> None:
     """Serve the parser over HTTP: a JSON API, the REST API of UDPipe, and a page for the browser.

@@ -25,7 +25,7 @@ from headwise.errors import ConfigError, DataError
 from headwise.files import whole_file
 from headwise.model.bundle import MODELS_FOLDER, Bundle
 from headwise.settings.choices import Precision
-from headwise.settings.decoding import DecodeConfig
+from headwise.settings.parsing import DecodeConfig
 from headwise.version import VERSION
 
 InputFormat = Literal["text", "jsonl", "parquet", "conllu"]

@@ -37,7 +37,7 @@ from headwise.integrations.documents import (
 from headwise.integrations.surface import cover_text
 from headwise.loading import load_parser
 from headwise.model.bundle import DEFAULT_MODEL, find_model, load_bundle
-from headwise.settings.decoding import DecodeConfig
+from headwise.settings.parsing import DecodeConfig
 from headwise.text.segmenter import NO_SEGMENTER, load_segmenter
 from headwise.treebank.sentence import Parse, Sentence
 

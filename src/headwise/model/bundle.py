@@ -20,8 +20,8 @@ from pathlib import Path
 import msgspec
 
 from headwise.errors import ModelError
-from headwise.settings.decoding import DecodeConfig
 from headwise.settings.model import ModelConfig
+from headwise.settings.parsing import DecodeConfig
 from headwise.version import VERSION
 from headwise.vocabulary.subwords import MAX_TOKENIZER_BYTES, SETTINGS, TOKENIZER, read_subwords
 from headwise.vocabulary.vocab import EMPTY_INDEX, Vocab, vocab_from_json

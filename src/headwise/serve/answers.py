@@ -47,7 +47,10 @@ def answer_json(
 
     def write(sentence: Sentence, parse: Parse, head_log_probs: FloatArray) -> bytes:
         nonlocal n_probabilities, n_drawn_words
-        record = _record(sentence, parse, head_log_probs)
+        values = msgspec.structs.asdict(to_record(sentence.with_parse(parse), parse))
+        record = {key: value for key, value in values.items() if value not in (None, [])}
+        if parse.how != "greedy":
+            record["greedy"] = greedy(head_log_probs)[1:].tolist()
         if with_distribution:
             n_probabilities += head_log_probs.size
             if n_probabilities > max_probabilities:
@@ -68,12 +71,8 @@ def answer_json(
 
 def answer_conllu(sentences: Iterable[Sentence], parser: Parser) -> AnswerSteps:
     """Answer with the bytes that the command line writes."""
-    parts = yield from in_steps(sentences, parser, _as_conllu)
+    parts = yield from in_steps(sentences, parser, lambda s, parse, _: s.with_parse(parse).data)
     return b"".join(parts)
-
-
-def _as_conllu(sentence: Sentence, parse: Parse, _: FloatArray) -> bytes:
-    return sentence.with_parse(parse).data
 
 
 def in_steps(
@@ -85,9 +84,8 @@ def in_steps(
     """Parse and write some sentences a step; finding them in text is part of the step."""
     parts: list[bytes] = []
     for batch in consecutive(sentences, len, STEP_WORDS):
-        cost = sum(
-            cost_of(len(s), parser.settings.decode.decoder, with_distribution) for s in batch
-        )
+        decoder = parser.settings.decode.decoder
+        cost = sum(cost_of(len(sentence), decoder, with_distribution) for sentence in batch)
         if cost > LIGHT_COST:
             yield StepResult(next_cost=cost)
         parsed = parser.parse_with_distributions(batch)
@@ -112,14 +110,6 @@ def cost_of(n_words: int, decoder: Decoder, with_distribution: bool = False) -> 
     return cost
 
 
-def _record(sentence: Sentence, parse: Parse, head_log_probs: FloatArray) -> dict[str, object]:
-    record = msgspec.structs.asdict(to_record(sentence.with_parse(parse), parse))
-    shown = {key: value for key, value in record.items() if value is not None and value != []}
-    if parse.how != "greedy":
-        shown["greedy"] = greedy(head_log_probs)[1:].tolist()
-    return shown
-
-
 def draw_pictures(
     sentence: Sentence, parse: Parse, head_log_probs: FloatArray
 ) -> dict[str, DrawnTree]:
@@ -130,19 +120,15 @@ def draw_pictures(
     pictures = {"picture": draw_tree(sentence, parse)}
     if parse.how == "greedy":
         return pictures
-    heads, labels, log_probs = [], list(parse.labels), []
-    for position, head in enumerate(greedy(head_log_probs)[1:].tolist(), 1):
-        log_prob = float(head_log_probs[position, head])
-        if head != parse.heads[position - 1]:
-            labels[position - 1] = percent(math.exp(log_prob))
-        heads.append(head)
-        log_probs.append(log_prob)
-    if heads != list(parse.heads):
-        selected = replace(
-            parse, heads=tuple(heads), labels=tuple(labels), head_log_probs=tuple(log_probs)
-        )
-        pictures["greedy_picture"] = draw_tree(sentence, selected)
-    return pictures
+    heads = tuple(greedy(head_log_probs)[1:].tolist())
+    log_probs = tuple(float(row[h]) for row, h in zip(head_log_probs[1:], heads, strict=True))
+    columns = zip(heads, parse.heads, parse.labels, log_probs, strict=True)
+    labels = tuple(
+        label if head == in_tree else percent(math.exp(log_prob))
+        for head, in_tree, label, log_prob in columns
+    )
+    selected = replace(parse, heads=heads, labels=labels, head_log_probs=log_probs)
+    return pictures | {"greedy_picture": draw_tree(sentence, selected)}
 
 
 def _distribution(head_log_probs: FloatArray) -> list[list[float]]:

@@ -5,7 +5,7 @@
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import msgspec
@@ -56,12 +56,13 @@ async def post_parse(request: Request) -> Response:
     asked = await service.bodies.read(request, partial(_decode, limits=service.config))
     name = service.models.choose(asked.model)
     parser = with_settings(service.models.parsers[name], asked.decoder, asked.keep_tags)
-    sentences = within_limits(_sentences(asked, parser), service.config)
+    sentences, n_words = _read(asked, parser)
+    sentences = within_limits(sentences, service.config)
     if asked.format == "conllu":
         steps = answer_conllu(sentences, parser)
     else:
         steps = answer_json(name, sentences, parser, asked.distribution, asked.pictures)
-    response = await service.run(request, steps, _count_words(asked))
+    response = await service.run(request, steps, n_words)
     return Response(response, media_type=TEXT if asked.format == "conllu" else JSON)
 
 
@@ -87,9 +88,11 @@ async def get_openapi(request: Request) -> Response:
     return json_response(describe_api())
 
 
-def json_response(value: object, status: int = 200) -> Response:
+def json_response(
+    value: object, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
     """Make a JSON response of a value."""
-    return Response(msgspec.json.encode(value), status, media_type=JSON)
+    return Response(msgspec.json.encode(value), status, headers, media_type=JSON)
 
 
 class _Outline(msgspec.Struct):
@@ -135,22 +138,16 @@ def require_few_lines(conllu: str, limits: ServeConfig) -> None:
     require_at_most(conllu.count("\n"), most, "lines of CoNLL-U in a request")
 
 
-def _sentences(asked: ParseRequest, parser: Parser) -> Iterator[Sentence]:
-    """Read the sentences of a request, one by one when its turn comes."""
+def _read(asked: ParseRequest, parser: Parser) -> tuple[Iterator[Sentence], int]:
+    """Read the sentences of a request, one by one when its turn comes; estimate its words now."""
     if asked.conllu is not None:
-        return read_treebank(asked.conllu)
+        return read_treebank(asked.conllu), estimate_words(asked.conllu, asked.conllu.count("\n"))
     if asked.tokens is not None:
-        return _from_tokens(asked.tokens)
-    return read_text(asked.text or "", "text", parser.segmenter, REQUEST_NAME)
-
-
-def _count_words(asked: ParseRequest) -> int:
-    if asked.conllu is not None:
-        return estimate_words(asked.conllu, asked.conllu.count("\n"))
-    if asked.tokens is not None:
-        n_characters = (sum(map(len, tokens)) // _CHARACTERS_PER_LINE for tokens in asked.tokens)
-        return 1 + sum(map(max, map(len, asked.tokens), n_characters))
-    return estimate_words(asked.text or "")
+        n_lines = (sum(map(len, tokens)) // _CHARACTERS_PER_LINE for tokens in asked.tokens)
+        n_words = 1 + sum(map(max, map(len, asked.tokens), n_lines))
+        return _from_tokens(asked.tokens), n_words
+    text = asked.text or ""
+    return read_text(text, "text", parser.segmenter, REQUEST_NAME), estimate_words(text)
 
 
 def estimate_words(text: str, n_lines: int | None = None) -> int:

@@ -10,7 +10,7 @@ import hmac
 import ipaddress
 import logging
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import ExitStack, asynccontextmanager
 
 from starlette.applications import Starlette
@@ -37,7 +37,7 @@ from headwise.serve.models import Models
 from headwise.serve.pages import page_routes
 from headwise.serve.requests import CLOSE, SMALL_BYTES, Refusal
 from headwise.serve.schema import ErrorDetail, ErrorResponse
-from headwise.serve.service import Service, make_service
+from headwise.serve.service import Service
 from headwise.serve.udpipe import process
 from headwise.settings.serving import ServeConfig
 
@@ -56,7 +56,7 @@ ANY = "*"
 
 def make_app(config: ServeConfig, models: Models) -> Starlette:
     """Make the application; its threads start now and end when it shuts down."""
-    service = make_service(config, models, ("/", *(path for path, _, _ in ROUTES)))
+    service = Service(config, models, ("/", *(path for path, _, _ in ROUTES)))
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -148,9 +148,8 @@ class _Gate:
             what = f"pages of {headers.get('origin', 'other sites')[:80]} may not use this server"
             return _error(403, what, "start it with --cors ORIGIN to allow them")
         if self._token and not self._has_token(headers):
-            response = _error(401, "this server needs a token", "Authorization: Bearer TOKEN")
-            response.headers["www-authenticate"] = "Bearer"
-            return response
+            what, hint = "this server needs a token", "Authorization: Bearer TOKEN"
+            return _error(401, what, hint, {"www-authenticate": "Bearer"})
         return None
 
     def _is_allowed_host(self, host: str) -> bool:
@@ -203,15 +202,15 @@ def _in_pieces(message: Message) -> Iterable[Message]:
         }
 
 
-def _error(status: int, message: str, hint: str | None = None) -> Response:
-    return json_response(ErrorResponse(ErrorDetail(message, hint)), status)
+def _error(
+    status: int, message: str, hint: str | None, headers: Mapping[str, str] | None = None
+) -> Response:
+    return json_response(ErrorResponse(ErrorDetail(message, hint)), status, headers)
 
 
 async def _refuse(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refusal)
-    response = _error(error.status, error.what, error.hint)
-    response.headers.update(error.headers)
-    return response
+    return _error(error.status, error.what, error.hint, error.headers)
 
 
 async def _report(request: Request, error: Exception) -> Response:
@@ -226,13 +225,10 @@ async def _http_error(request: Request, error: Exception) -> Response:
     headers = error.headers or {}
     if error.status_code == 405 and request.method == "OPTIONS":
         return Response(status_code=204, headers={"allow": f"{headers['Allow']}, OPTIONS"})
-    response = _error(error.status_code, error.detail.lower(), "see /openapi.json")
-    response.headers.update(headers)
-    return response
+    return _error(error.status_code, error.detail.lower(), "see /openapi.json", headers)
 
 
 async def _apologise(request: Request, error: Exception) -> Response:
     """Respond if the server is at fault; the traceback is in the log."""
-    response = _error(500, "the server failed to answer", "please report it")
-    response.headers.update(CLOSE)  # which is what uvicorn does after a traceback
-    return response
+    # The connection is closed, which is what uvicorn does after a traceback.
+    return _error(500, "the server failed to answer", "please report it", CLOSE)

@@ -6,8 +6,10 @@ grow.
 """
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 from prometheus_client import (
     CollectorRegistry,
@@ -50,25 +52,20 @@ class Metrics:
         self.sentences = self._counter("sentences", "Sentences parsed.")
         self.words = self._counter("words", "Words parsed.")
         self.repaired = self._counter("repaired", "Sentences repaired to trees.")
-        self.jobs = self._gauge("jobs", "Requests waiting or under way.")
-        self.queue_words = self._gauge("queue_words", "Work that waits, in words.")
-        info = Gauge(
-            "headwise_info",
-            "The release.",
-            ["version"],
-            registry=self._registry,
-            multiprocess_mode="max",
-        )
-        info.labels(VERSION).set(1)
+        self.jobs = self._gauge("jobs", "Requests waiting or under way.", "livesum")
+        self.queue_words = self._gauge("queue_words", "Work that waits, in words.", "livesum")
+        self._gauge("info", "The release.", "max", ["version"]).labels(VERSION).set(1)
         if not self._folder:
             ProcessCollector(registry=self._registry)
 
-    def _counter(self, name: str, what: str, labels: list[str] | None = None) -> Counter:
-        return Counter(f"headwise_{name}", what, labels or (), registry=self._registry)
+    def _counter(self, name: str, what: str, labels: Sequence[str] = ()) -> Counter:
+        return Counter(f"headwise_{name}", what, labels, registry=self._registry)
 
-    def _gauge(self, name: str, what: str) -> Gauge:
+    def _gauge(
+        self, name: str, what: str, mode: Literal["livesum", "max"], labels: Sequence[str] = ()
+    ) -> Gauge:
         name = f"headwise_{name}"
-        return Gauge(name, what, registry=self._registry, multiprocess_mode="livesum")
+        return Gauge(name, what, labels, registry=self._registry, multiprocess_mode=mode)
 
     def count_request(self, path: str, status: int, seconds: float) -> None:
         """Count a request that was answered."""

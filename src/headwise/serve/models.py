@@ -7,7 +7,6 @@ its ISO 639 code, or one of UDPipe's own names, which start with a language (`en
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -60,14 +59,11 @@ class Models:
 
     def components(self) -> dict[str, list[ModelComponent]]:
         """List what each model can do, in the words of UDPipe."""
-        return {name: _components(parser) for name, parser in self.parsers.items()}
-
-
-def _components(parser: Parser) -> list[ModelComponent]:
-    components: list[ModelComponent] = ["tokenizer"] if parser.segmenter else []
-    if parser.vocab.predicted:
-        components.append("tagger")
-    return [*components, "parser"]
+        components: dict[str, list[ModelComponent]] = {}
+        for name, parser in self.parsers.items():
+            components[name] = ["tokenizer"] if parser.segmenter else []
+            components[name] += ["tagger", "parser"] if parser.vocab.predicted else ["parser"]
+        return components
 
 
 def with_settings(parser: Parser, decoder: Decoder | None, keep_tags: bool) -> Parser:
@@ -86,7 +82,8 @@ def load_models(specs: Sequence[str]) -> Models:
     for spec in specs:
         name, _, source = spec.rpartition("=")
         path = find_model(source)
-        name = name or _folder_name(path)
+        folder = path.resolve()
+        name = name or (folder.parent if folder.name == "model" else folder).name
         if not _MODEL_NAME.fullmatch(name):
             what = f"--model {spec}: {name!r} cannot be the name of a model"
             raise ConfigError(what, "use letters, digits, dots, hyphens: NAME=FOLDER")
@@ -95,8 +92,3 @@ def load_models(specs: Sequence[str]) -> Models:
             raise ConfigError(what, "give it another name: NAME=FOLDER")
         parsers[name] = load_parser([load_bundle(path)])
     return Models(parsers)
-
-
-def _folder_name(path: Path) -> str:
-    resolved = path.resolve()
-    return resolved.parent.name if resolved.name == "model" else resolved.name

@@ -5,8 +5,6 @@ own files and use its own server, nothing else, and contains no inline code.
 """
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
@@ -44,43 +42,33 @@ INDEX = "index.html"
 NO_PAGE = "headwise: the API is described at /openapi.json; this installation has no page.\n"
 
 
-@dataclass(frozen=True, slots=True)
-class PageFile:
-    """A file as it is sent."""
-
-    data: bytes
-    type: str
-    etag: str
-
-
 def page_routes() -> list[Route]:
     """Make a route for each file of the page: `/`, and `/static/NAME` for the others."""
     table = read_files(files("headwise.serve") / "page")
-    index = table.get(INDEX) or _file(NO_PAGE.encode(), TYPES["txt"])
-    named = {f"/static/{name}": file for name, file in table.items() if name != INDEX}
-    return [_route(path, file) for path, file in ({"/": index} | named).items()]
+    index = table.pop(INDEX, (NO_PAGE.encode(), TYPES["txt"]))
+    named = [_route(f"/static/{name}", *file) for name, file in table.items()]
+    return [_route("/", *index), *named]
 
 
-def read_files(folder: Traversable) -> Mapping[str, PageFile]:
-    """Read the files of a folder, without those in folders inside it."""
-    table = {}
-    for entry in sorted(folder.iterdir(), key=lambda e: e.name) if folder.is_dir() else []:
-        media_type = TYPES.get(entry.name.rpartition(".")[2])
-        if media_type and entry.is_file():
-            table[entry.name] = _file(entry.read_bytes(), media_type)
-    return table
+def read_files(folder: Traversable) -> dict[str, tuple[bytes, str]]:
+    """Read the files of a folder and their types, without those in folders inside it."""
+    entries = sorted(folder.iterdir(), key=lambda entry: entry.name) if folder.is_dir() else []
+    typed = ((entry, TYPES.get(entry.name.rpartition(".")[2])) for entry in entries)
+    return {
+        entry.name: (entry.read_bytes(), media_type)
+        for entry, media_type in typed
+        if media_type and entry.is_file()
+    }
 
 
-def _file(data: bytes, media_type: str) -> PageFile:
-    return PageFile(data, media_type, f'"{hashlib.sha256(data).hexdigest()[:24]}"')
+def _route(path: str, data: bytes, media_type: str) -> Route:
+    etag = f'"{hashlib.sha256(data).hexdigest()[:24]}"'
+    headers = HEADERS | {"etag": etag}
 
-
-def _route(path: str, file: PageFile) -> Route:
     async def send(request: Request) -> Response:
-        headers = HEADERS | {"etag": file.etag}
         known = request.headers.get("if-none-match", "")
-        if file.etag in (tag.strip().removeprefix("W/") for tag in known.split(",")):
+        if etag in (tag.strip().removeprefix("W/") for tag in known.split(",")):
             return Response(status_code=304, headers=headers)
-        return Response(file.data, headers=headers | {"content-type": file.type})
+        return Response(data, headers=headers | {"content-type": media_type})
 
     return Route(path, send, methods=["GET"])

@@ -4,7 +4,7 @@ The schemas are derived from the structs that the code decodes and encodes; only
 and descriptions are written here. `docs/serving.md` describes the API for people.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -144,6 +144,9 @@ def _paths() -> Json:
     parsed = {JSON: _ref(ParseResponse), TEXT: {"type": "string", "description": "CoNLL-U."}}
     processed = {JSON: _ref(ProcessResponse)}
     models = {JSON: _ref(ModelsResponse)}
+    health = {JSON: _ref(HealthResponse)}
+    metrics = {TEXT: {"type": "string"}}
+    misdirected = {421: _DENIED[421]}
     examples = {
         "text": {"value": {"text": "Kids love candy."}},
         "tokens": {"value": {"tokens": [["Kids", "love", "candy", "."]], "distribution": True}},
@@ -160,7 +163,6 @@ def _paths() -> Json:
         | ({"required": True} if name == "data" else {"allowEmptyValue": True})
         for name, what in PROCESS_FIELDS.items()
     ]
-    misdirected = {421: _DENIED[421]}
     return {
         "/parse": {
             "post": _operation("parse", "Parse text, tokens or CoNLL-U.", parsed, _FAILED)
@@ -177,14 +179,10 @@ def _paths() -> Json:
             "post": _operation("postModels", "The same, for UDPipe's clients.", models, _DENIED),
         },
         "/health": {
-            "get": _operation(
-                "health", "Whether the server is up.", {JSON: _ref(HealthResponse)}, misdirected
-            )
+            "get": _operation("health", "Whether the server is up.", health, misdirected),
         },
         "/metrics": {
-            "get": _operation(
-                "metrics", "Metrics for Prometheus.", {TEXT: {"type": "string"}}, _DENIED
-            )
+            "get": _operation("metrics", "Metrics for Prometheus.", metrics, _DENIED),
         },
         "/openapi.json": {
             "get": _operation("openapi", "This description.", {JSON: {"type": "object"}}, _DENIED)
@@ -195,12 +193,11 @@ def _paths() -> Json:
 def _operation(
     name: str, summary: str, content: Mapping[str, Json], errors: Mapping[int, str]
 ) -> Json:
-    responses: Json = {
-        str(status): {"description": what, "content": {JSON: {"schema": _ref(ErrorResponse)}}}
-        for status, what in sorted(errors.items())
-    }
     ok = {kind: {"schema": schema} for kind, schema in content.items()}
-    responses = {"200": {"description": "As asked.", "content": ok}} | responses
+    responses: Json = {"200": {"description": "As asked.", "content": ok}}
+    failed = {JSON: {"schema": _ref(ErrorResponse)}}
+    for status, what in sorted(errors.items()):
+        responses[str(status)] = {"description": what, "content": failed}
     return {"operationId": name, "summary": summary, "responses": responses}
 
 
@@ -213,19 +210,12 @@ def _ref(kind: type) -> Json:
 
 
 def _schemas() -> Json:
-    kinds: Iterable[type] = (
-        ParseRequest,
-        ParseResponse,
-        DrawnTree,
-        ProcessResponse,
-        ModelsResponse,
-        HealthResponse,
-        ErrorResponse,
-    )
+    kinds = [ParseRequest, ParseResponse, DrawnTree, ProcessResponse]
+    kinds += [ModelsResponse, HealthResponse, ErrorResponse]
     _, schemas = msgspec.json.schema_components(kinds, ref_template=_REF)
-    given = ("text", "tokens", "conllu")
     schemas["ParseRequest"]["oneOf"] = [
-        {"required": [name], "properties": {name: {"not": {"type": "null"}}}} for name in given
+        {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
+        for name in ("text", "tokens", "conllu")
     ]
     # What a record of the command line does not have.
     schemas[SentenceRecord.__name__]["properties"] |= {
@@ -236,10 +226,7 @@ def _schemas() -> Json:
         },
         "distribution": {
             "type": "array",
-            "items": {
-                "type": "array",
-                "items": {"type": "number", "minimum": 0, "maximum": 1},
-            },
+            "items": {"type": "array", "items": {"type": "number", "minimum": 0, "maximum": 1}},
             "description": "A row for each word: the probability of ROOT, word 1, ... as its head.",
         },
         "picture": _ref(DrawnTree),

@@ -189,7 +189,7 @@ def run_server(
     """Serve models until a signal says stop; several processes share the port, not the models."""
     loaded = load_models(models)  # before anything listens, so that its errors come first
     listener = _listen(config)
-    settings = {"log_config": _log_config("WARNING"), **uvicorn_settings(config)}
+    settings = {"log_config": _log_config(), **uvicorn_settings(config)}
     if processes == 1:
         sys.setswitchinterval(SWITCH_SECONDS)
         server = uvicorn.Server(uvicorn.Config(make_app(config, loaded), **settings))
@@ -257,13 +257,13 @@ def uvicorn_settings(config: ServeConfig) -> dict[str, Any]:
     }
 
 
-def _log_config(level: str) -> dict[str, Any]:
+def _log_config() -> dict[str, Any]:
     """Log to stderr, in the format of the other commands."""
     log: dict[str, Any] = copy.deepcopy(LOGGING_CONFIG)
     log["formatters"] = {"default": {"format": "headwise: %(message)s"}}
     log["filters"] = {"limit": {"()": f"{__name__}.{LogLimit.__name__}"}}
     log["handlers"] = {"default": log["handlers"]["default"] | {"filters": ["limit"]}}
-    ours = {"handlers": ["default"], "level": level, "propagate": False}
+    ours = {"handlers": ["default"], "level": "WARNING", "propagate": False}
     broken_forms = {"level": "ERROR"}  # their senders get 400
     log["loggers"] = {"uvicorn": ours, "headwise.serve": ours, "python_multipart": broken_forms}
     return log

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
@@ -21,16 +20,20 @@ CLIENT_GONE = 499
 """The status of an answer whose client has gone; only the metrics ever see it."""
 
 
-@dataclass(frozen=True, slots=True)
 class Service:
     """The parts of a server, made once when it starts."""
 
-    config: ServeConfig
-    models: Models
-    workers: Workers
-    bodies: BodyReader
-    unsent: Room
-    metrics: Metrics
+    def __init__(self, config: ServeConfig, models: Models, routes: tuple[str, ...]) -> None:
+        """Put the parts together and start the threads."""
+        self.config = config
+        self.models = models
+        self.metrics = Metrics(routes)
+        self.workers = Workers(
+            config.workers or os.cpu_count() or 1, config.max_queue, self.metrics
+        )
+        self.bodies = BodyReader(config.max_bytes, config.max_seconds)
+        full = Refusal(503, "too many clients are slow to read large answers", None, retry_after())
+        self._unsent = Room(UNSENT_BYTES, full)
 
     async def run(self, request: Request, steps: AnswerSteps, n_words: int) -> bytes:
         """Have an answer made, unless it takes too long or the client goes away meanwhile."""
@@ -41,7 +44,7 @@ class Service:
         if not done:
             await _watch(request, answer, limit - soon)
         response = answer.result()
-        hold = request.scope["until_sent"].enter_context(self.unsent.hold())
+        hold = request.scope["until_sent"].enter_context(self._unsent.hold())
         hold(len(response))
         return response
 
@@ -52,6 +55,7 @@ class Service:
 
 
 async def _watch(request: Request, answer: "asyncio.Future[bytes]", seconds: float) -> None:
+    """Wait for an answer until time is up or the client goes away; drop it then."""
     gone = asyncio.ensure_future(_until_gone(request))
     awaited: set[asyncio.Future[Any]] = {answer, gone}
     try:
@@ -66,21 +70,6 @@ async def _watch(request: Request, answer: "asyncio.Future[bytes]", seconds: flo
 async def _until_gone(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-def make_service(config: ServeConfig, models: Models, routes: tuple[str, ...]) -> Service:
-    """Put the parts together and start the threads."""
-    n_threads = config.workers or os.cpu_count() or 1
-    metrics = Metrics(routes)
-    full = Refusal(503, "too many clients are slow to read large answers", None, retry_after())
-    return Service(
-        config,
-        models,
-        Workers(n_threads, config.max_queue, metrics),
-        BodyReader(config.max_bytes, config.max_seconds),
-        Room(UNSENT_BYTES, full),
-        metrics,
-    )
 
 
 def service_of(request: Request) -> Service:

@@ -7,7 +7,7 @@ UDPipe's own models are accepted and ignored, except `presegmented`.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 from starlette.requests import Request
@@ -32,14 +32,19 @@ from headwise.serve.requests import (
 )
 from headwise.serve.schema import FORM, JSON, MULTIPART, ProcessResponse
 from headwise.serve.service import Service, service_of
-from headwise.settings.choices import Input
 from headwise.settings.serving import ServeConfig
 from headwise.text.segmenter import read_text
 from headwise.treebank.sentence import BLANK, Parse, Sentence, sentence_from_tokens
 
 ACKNOWLEDGEMENTS = ["https://aclanthology.org/E17-1063"]
 """The paper."""
-_INPUTS = ("conllu", "generic_tokenizer", "horizontal", "vertical")
+_Form = Literal["conllu", "vertical", "tokens", "lines", "text"]
+_INPUTS: dict[str, _Form] = {
+    "conllu": "conllu",
+    "generic_tokenizer": "text",
+    "horizontal": "tokens",
+    "vertical": "vertical",
+}
 _OUTPUTS = ("conllu", "horizontal", "plaintext", "vertical")
 _OPTIONS = re.compile(r"[=;]")
 _WHITE = re.compile(r"\s")
@@ -52,8 +57,7 @@ class ProcessRequest(NamedTuple):
 
     data: str
     model: str | None
-    input: str
-    """One of `_INPUTS`, or `text` or `lines` if words are to be found."""
+    form: _Form
     output: str
     tag: bool
     parse: bool
@@ -68,9 +72,9 @@ async def process(request: Request) -> Response:
     asked = _check(fields, service.config)
     name = service.models.choose(asked.model)
     parser = service.models.parsers[name]
-    sentences = within_limits(_read(asked, parser), service.config)
-    steps = _answer(sentences, asked, name, parser)
-    return Response(await service.run(request, steps, _count_words(asked)), media_type=JSON)
+    sentences, n_words = _read(asked, parser)
+    steps = _answer(within_limits(sentences, service.config), asked, name, parser)
+    return Response(await service.run(request, steps, n_words), media_type=JSON)
 
 
 async def _read_form(request: Request, service: Service) -> dict[str, str]:
@@ -86,14 +90,15 @@ async def _read_form(request: Request, service: Service) -> dict[str, str]:
 def _check(fields: Mapping[str, str], limits: ServeConfig) -> ProcessRequest:
     if "data" not in fields:
         raise Refusal(400, "the parameter data is missing", "data=TEXT&tokenizer&tagger&parser")
-    form = _without_options(fields.get("input") or "conllu")
-    output = _without_options(fields.get("output") or "conllu")
+    given, output = (
+        _OPTIONS.split(fields.get(name) or "conllu", 1)[0] for name in ("input", "output")
+    )
     if "tokenizer" in fields:
-        form = "lines" if "presegmented" in fields["tokenizer"] else "text"
-    elif form not in _INPUTS:
-        raise Refusal(400, f"input={form[:40]} is unknown", f"one of {', '.join(_INPUTS)}")
-    elif form == "generic_tokenizer":
-        form = "text"
+        form: _Form = "lines" if "presegmented" in fields["tokenizer"] else "text"
+    elif given in _INPUTS:
+        form = _INPUTS[given]
+    else:
+        raise Refusal(400, f"input={given[:40]} is unknown", f"one of {', '.join(_INPUTS)}")
     if output not in _OUTPUTS:
         raise Refusal(400, f"output={output[:40]} is unknown", f"one of {', '.join(_OUTPUTS)}")
     # Clients that send multipart/form-data end lines with CR LF and mean LF.
@@ -102,15 +107,6 @@ def _check(fields: Mapping[str, str], limits: ServeConfig) -> ProcessRequest:
         require_few_lines(data, limits)
     tag, parse = "tagger" in fields, "parser" in fields
     return ProcessRequest(data, fields.get("model"), form, output, tag, parse)
-
-
-def _without_options(value: str) -> str:
-    return _OPTIONS.split(value, 1)[0]
-
-
-def _count_words(asked: ProcessRequest) -> int:
-    has_lines = asked.input in ("conllu", "vertical")
-    return estimate_words(asked.data, asked.data.count("\n") if has_lines else None)
 
 
 def _answer(
@@ -130,15 +126,15 @@ def _answer(
     return msgspec.json.encode(ProcessResponse(name, ACKNOWLEDGEMENTS, result))
 
 
-def _read(asked: ProcessRequest, parser: Parser) -> Iterator[Sentence]:
-    if asked.input == "conllu":
-        return read_treebank(asked.data)
-    if asked.input == "vertical":
-        return _read_vertical(asked.data)
-    if asked.input == "horizontal":
-        return read_text(asked.data, "tokens", None, REQUEST_NAME)
-    form: Input = "lines" if asked.input == "lines" else "text"
-    return read_text(asked.data, form, parser.segmenter, REQUEST_NAME)
+def _read(asked: ProcessRequest, parser: Parser) -> tuple[Iterator[Sentence], int]:
+    """Read the sentences of a request, one by one when its turn comes; estimate its words now."""
+    n_lines = asked.data.count("\n")
+    if asked.form == "conllu":
+        return read_treebank(asked.data), estimate_words(asked.data, n_lines)
+    if asked.form == "vertical":
+        return _read_vertical(asked.data), estimate_words(asked.data, n_lines)
+    sentences = read_text(asked.data, asked.form, parser.segmenter, REQUEST_NAME)
+    return sentences, estimate_words(asked.data)
 
 
 def _read_vertical(data: str) -> Iterator[Sentence]:

@@ -5,14 +5,24 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from headwise.settings.choices import Count
-from headwise.settings.decoding import DecodeConfig
+from headwise.settings.choices import ArcWeights, Count, Decoder
 
 MEMORY_BUDGET = 2**31
 GPU_CHUNK_SIZE = 1_024
 """Sentences that a GPU takes at a time; its scorer sorts them by length."""
 SMALLEST_MEMORY_BUDGET = 2**26
 """Bytes; less would not do even for short sentences."""
+
+
+class DecodeConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How head distributions become trees, Sec. 3.3."""
+
+    decoder: Decoder = "mst"
+    """`greedy` (Eq. 8), `mst` (repair by Chu-Liu-Edmonds) or `eisner` (projective trees)."""
+    single_root: bool = False
+    """Exactly one word hangs on ROOT; the paper has no such constraint."""
+    weights: ArcWeights = "log-probability"
+    """Arc weights in repair: `log-probability` (authors' code) or `probability` (the paper)."""
 
 
 class ParserSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from headwise.errors import ConfigError
-from headwise.settings.decoding import DecodeConfig
 from headwise.settings.model import ModelConfig
+from headwise.settings.parsing import DecodeConfig
 from headwise.settings.training import (
     DataConfig,
     LabelConfig,

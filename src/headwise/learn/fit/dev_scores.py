@@ -13,7 +13,7 @@ from headwise.learn.data.treebanks import Examples
 from headwise.learn.fit.distributed import ALONE, Group
 from headwise.learn.scorer import TorchScorer
 from headwise.runtime.scorer import Selection
-from headwise.settings.decoding import DecodeConfig
+from headwise.settings.parsing import DecodeConfig
 from headwise.trees.decode import decode_batch, greedy
 from headwise.trees.tree import is_tree
 from headwise.vocabulary.vocab import N_SPECIALS
