@@ -75,34 +75,25 @@ def test_pictures_are_those_of_the_command_line(
         picture = record["picture"]
         assert picture["svg"] == to_svg(sentence.with_parse(parse), parse)
         assert len(picture["words"]) == len(sentence)
-        heads = [word["head"] for word in record["words"]]
-        changed = [g != head for g, head in zip(record.get("greedy", heads), heads, strict=True)]
-        assert ("greedy_picture" in record) == any(changed)
-        if any(changed):
+        assert ("greedy_picture" in record) == (record["how"] != "greedy")
+        if selected := record.get("greedy_picture"):
             n_repaired += 1
-            svg = record["greedy_picture"]["svg"]
-            labels = dict(
-                zip(
-                    (arc["dependent"] for arc in record["greedy_picture"]["arcs"]),
-                    re.findall('class="label"[^>]*>([^<]*)<', svg),
-                    strict=True,
-                )
-            )
-            for position, is_changed in enumerate(changed, 1):
-                assert labels[position].endswith("%") == is_changed
+            labels = re.findall('class="label"[^>]*>([^<]*)<', selected["svg"])
+            for arc, label in zip(selected["arcs"], labels, strict=True):
+                i = arc["dependent"] - 1
+                is_changed = record["greedy"][i] != record["words"][i]["head"]
+                assert label.endswith("%") == is_changed
     assert n_repaired
 
 
-def test_pictures_are_drawn_up_to_a_limit(parser: Parser, ewt_sentences: list[Sentence]) -> None:
-    steps = answer_json(
-        "en",
-        ewt_sentences[:2],
-        parser,
-        with_pictures=True,
-        max_drawn_words=len(ewt_sentences[0]),
-    )
-    answer, _ = finish(steps)
+def test_answers_are_bounded(parser: Parser, ewt_sentences: list[Sentence]) -> None:
+    n_first = len(ewt_sentences[0])
+    answer, _ = finish(answer_json("en", ewt_sentences[:2], parser, False, True, 500, n_first))
     assert ["picture" in record for record in json.loads(answer)["sentences"]] == [True, False]
+    with pytest.raises(Refusal, match="500 probabilities"):
+        finish(answer_json("en", ewt_sentences, parser, True, False, 500))
+    assert finish(answer_json("en", [], parser, True)) == (b'{"model":"en","sentences":[]}', [])
+    assert finish(answer_conllu([], parser)) == (b"", [])
 
 
 def test_steps_are_short_and_count_everything(
@@ -124,13 +115,3 @@ def test_a_long_sentence_is_announced_by_its_cost(projective: Parser) -> None:
     assert [step.next_cost for step in steps] == [0, cost_of(300, "eisner"), 0, 0]
     assert cost_of(STEP_WORDS, "eisner") <= LIGHT_COST < cost_of(300, "eisner")
     assert cost_of(300, "mst") < cost_of(300, "mst", with_distribution=True)
-
-
-def test_too_many_probabilities_are_refused(parser: Parser, ewt_sentences: list[Sentence]) -> None:
-    with pytest.raises(Refusal, match="500 probabilities"):
-        finish(answer_json("en", ewt_sentences, parser, True, False, 500))
-
-
-def test_nothing_in_nothing_out(parser: Parser) -> None:
-    assert finish(answer_json("en", [], parser, True)) == (b'{"model":"en","sentences":[]}', [])
-    assert finish(answer_conllu([], parser)) == (b"", [])
