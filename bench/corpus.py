@@ -76,7 +76,7 @@ def descendants(pid: int) -> Iterator[int]:
 def is_worker(pid: int) -> bool:
     """Tell whether a process is a Ray worker that parses."""
     try:
-        return "RayWorker" in Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8")
+        return "UnitWorker" in Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8")
     except (FileNotFoundError, ProcessLookupError):
         return False
 

@@ -10,11 +10,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from headwise.cli.corpus import corpus
 from headwise.cli.main import main
 from headwise.cli.terminal import ProgressLine
 
-ROOT = Path(__file__).parent.parent.parent
 TEXT = "Kids love candy. So do I.\n\n" * 40
 
 
@@ -106,11 +104,3 @@ def test_a_missing_extra_is_named(text: Path, tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert b"pip install 'headwise[corpus]'" in done.stderr
-
-
-def test_every_flag_is_documented() -> None:
-    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-    section = page.split("## headwise corpus")[1].split("\n## ")[0]
-    for parameter in corpus.params:
-        for name in (*parameter.opts, *parameter.secondary_opts):
-            assert not name.startswith("--") or f"`{name}`" in section, name

@@ -15,6 +15,7 @@ from headwise.corpus.plan import CorpusJob, model_fingerprint
 from headwise.model.bundle import Bundle, find_model, load_bundle
 from headwise.runtime.parser import Parser
 
+JobFor = Callable[..., CorpusJob]
 SAMPLE = Path(__file__).parent.parent / "fixtures" / "ewt-dev-100.conllu"
 
 
@@ -24,7 +25,7 @@ def bundle() -> Bundle:
 
 
 @pytest.fixture(scope="session")
-def job_for(bundle: Bundle) -> Callable[..., CorpusJob]:
+def job_for(bundle: Bundle) -> JobFor:
     """Make a job of the built-in model; keywords change it."""
 
     def make(**changes: object) -> CorpusJob:
@@ -35,7 +36,7 @@ def job_for(bundle: Bundle) -> Callable[..., CorpusJob]:
 
 
 @pytest.fixture(scope="session")
-def job(job_for: Callable[..., CorpusJob]) -> CorpusJob:
+def job(job_for: JobFor) -> CorpusJob:
     return job_for()
 
 

@@ -29,9 +29,8 @@ def test_ids_are_taken_from_a_column() -> None:
     parsed = parse(pa.table({"body": ["Kids love candy."], "n": [7]}))
     assert parsed["document_id"].to_pylist() == ["7"]
     assert parsed["metadata"].to_pylist() == [None]
-    with pytest.raises(ConfigError, match="no column n") as caught:
+    with pytest.raises(ConfigError, match="no column n\nhint: the columns are body"):
         parse(pa.table({"body": ["Kids love candy."]}))
-    assert "the columns are body" in str(caught.value)
 
 
 @pytest.mark.parametrize("n_sentences", [1, 10_000])

@@ -5,8 +5,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -14,15 +14,14 @@ import pytest
 
 from bench.corpus import descendants, is_worker
 from headwise.corpus.dataset import TABLE_SCHEMA, parse_dataset
-from headwise.corpus.engine import Engine, RayWorker, open_ray
-from headwise.corpus.plan import CorpusJob, CorpusPlan, save_plan
+from headwise.corpus.engine import Engine, UnitWorker, open_ray
+from headwise.corpus.plan import CorpusPlan, save_plan
 from headwise.corpus.run import MANIFEST_FILE, plan_corpus, read_manifest, run_plan
 from headwise.corpus.units import UnitResult
 from headwise.errors import ConfigError
-from tests.corpus.conftest import FAULT, POISON, read_tree
+from tests.corpus.conftest import FAULT, POISON, JobFor, read_tree
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
-JobFor = Callable[..., CorpusJob]
 
 
 @pytest.fixture(scope="module")
@@ -110,45 +109,36 @@ def test_gpus_that_are_not_there(ray: None) -> None:
         pass
 
 
+def batch_of(plan: CorpusPlan) -> dict[str, Any]:
+    return {"unit": np.array([msgspec.json.encode(next(plan.units())).decode()])}
+
+
 def test_a_ray_worker_takes_and_gives_json(plan: CorpusPlan, tmp_path: Path) -> None:
     """Run what runs in an actor, without Ray."""
-    unit = next(plan.units())
-    batch = {"unit": np.array([msgspec.json.encode(unit).decode()])}
-    job = msgspec.json.encode(plan.job)
-    (blind,) = RayWorker(job, str(tmp_path))(batch)["result"]
-    assert "a worker does not see this folder" in str(
-        msgspec.json.decode(blind, type=UnitResult).error
-    )
+    (blind,) = UnitWorker(plan.job, tmp_path)(batch_of(plan))["result"]
+    assert "a worker does not see this folder" in blind
     save_plan(plan, tmp_path)
-    (done,) = RayWorker(job, str(tmp_path))(batch)["result"]
+    (done,) = UnitWorker(plan.job, tmp_path)(batch_of(plan))["result"]
     assert msgspec.json.decode(done, type=UnitResult).record is not None
 
 
 @pytest.mark.parametrize(
-    ("cause", "hint"),
+    ("address", "cause", "message"),
     [
-        ("RPC error: InvalidAuthToken: missing", "needs a token"),
-        ("gone", "check that Ray is running"),
+        ("auto", "RPC error: InvalidAuthToken: missing", "Failed\nhint: .* needs a token"),
+        ("auto", "gone", "Failed\nhint: check that Ray is running"),
+        (None, "gone", r"Ray does not start: Failed\nhint: .*ulimit -n is \d+"),
     ],
 )
-def test_why_ray_cannot_be_joined(cause: str, hint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_why_ray_cannot_be_joined_or_started(
+    address: str | None, cause: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*_: object, **__: object) -> None:
-        raise ConnectionError("Failed to connect") from RuntimeError(cause)
+        raise ConnectionError("Failed\nMore.") from RuntimeError(cause)
 
     monkeypatch.setattr("ray.is_initialized", lambda: False)
     monkeypatch.setattr("ray.init", refuse)
-    with pytest.raises(ConfigError, match=hint), open_ray(Engine(address="auto"), 1):
-        pass
-
-
-def test_a_ray_that_does_not_start_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise Exception("The current node timed out during startup.\nMore.")
-
-    monkeypatch.setattr("ray.is_initialized", lambda: False)
-    monkeypatch.setattr("ray.init", refuse)
-    message = r"timed out during startup\.\nhint: .*ulimit -n is \d+"
-    with pytest.raises(ConfigError, match=message), open_ray(Engine(workers=1), 1):
+    with pytest.raises(ConfigError, match=message), open_ray(Engine(address=address), 1):
         pass
 
 
@@ -165,9 +155,9 @@ def test_a_ray_worker_exits_after_an_unexpected_exception(
         raise RuntimeError("CUDA error")
 
     save_plan(plan, tmp_path)
-    worker = RayWorker(msgspec.json.encode(plan.job), str(tmp_path))
+    worker = UnitWorker(plan.job, tmp_path)
     monkeypatch.setattr("os._exit", exit_process)
     monkeypatch.setattr("headwise.corpus.engine.make_shard", fail)
     with pytest.raises(ExitCalled):
-        worker({"unit": np.array([msgspec.json.encode(next(plan.units())).decode()])})
+        worker(batch_of(plan))
     assert (tmp_path / "_attempts" / "00000000").read_bytes() == b"."

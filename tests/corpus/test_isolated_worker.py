@@ -1,6 +1,5 @@
 """A document that kills its process is quarantined; all others are parsed."""
 
-from collections.abc import Callable
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from headwise.corpus.plan import CorpusJob, Unit, make_plan
 from headwise.corpus.units import make_shard
 from headwise.errors import DataError, HeadwiseError
 from headwise.runtime.parser import Parser
-from tests.corpus.conftest import FAULT, POISON, python_path
+from tests.corpus.conftest import FAULT, POISON, JobFor, python_path
 
 
 @pytest.fixture
@@ -54,7 +53,7 @@ def test_a_process_that_dies_at_once_is_an_error(
 
 def test_messages_of_the_child(
     unit: Unit,
-    job_for: Callable[..., CorpusJob],
+    job_for: JobFor,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],

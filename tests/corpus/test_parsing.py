@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,10 +12,10 @@ from headwise.corpus.parsing import (
     load_job_parser,
     parse_documents,
 )
-from headwise.corpus.plan import CorpusJob
 from headwise.errors import ModelError
 from headwise.model.bundle import Bundle, load_bundle
 from headwise.runtime.parser import Parser
+from tests.corpus.conftest import JobFor
 
 BAD = b"1\tHi\t_\n\n"
 
@@ -87,9 +87,7 @@ def test_a_large_document_is_parsed_while_it_is_read(parser: Parser) -> None:
     assert caught.value.document.id == "d7"
 
 
-def test_models_that_cannot_parse_text(
-    bundle: Bundle, model_without_segmenter: Path, job_for: Callable[..., CorpusJob]
-) -> None:
+def test_models_that_cannot_parse_text(bundle: Bundle, model_without_segmenter: Path) -> None:
     check_model(bundle, has_text=True)
     reads_tags = replace(bundle, vocab=replace(bundle.vocab, tag_column="xpos"))
     for model, message in (
@@ -101,9 +99,7 @@ def test_models_that_cannot_parse_text(
             check_model(model, has_text=True)
 
 
-def test_the_parser_is_that_of_the_job(
-    model_without_segmenter: Path, job_for: Callable[..., CorpusJob]
-) -> None:
+def test_the_parser_is_that_of_the_job(model_without_segmenter: Path, job_for: JobFor) -> None:
     with pytest.raises(ModelError, match="not the model that this corpus was started with"):
         load_job_parser(job_for(model=str(model_without_segmenter)))
     with pytest.raises(ModelError, match="weights"):

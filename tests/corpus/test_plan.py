@@ -1,5 +1,4 @@
 import gzip
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -23,8 +22,8 @@ from headwise.corpus.plan import (
 from headwise.errors import ConfigError, DataError
 from headwise.model.bundle import MODELS_FOLDER, Bundle, load_bundle, slim
 from headwise.settings.parsing import DecodeConfig
+from tests.corpus.conftest import JobFor
 
-JobFor = Callable[..., CorpusJob]
 JOB = CorpusJob(model="en", model_sha256="", decode=DecodeConfig(), unit_bytes=10_000)
 
 
@@ -42,10 +41,9 @@ def test_units_cover_every_file_once_and_in_order(sizes: list[tuple[int, bool]])
         assert covered.get(piece.path, 0) == piece.start
         covered[piece.path] = piece.end
     assert covered == {source.path: None for source in sources}
-    for unit in units:
-        assert unit.n_bytes <= 10_000 or len(unit.slices) == 1
     assert sum(unit.n_bytes for unit in units) == sum(size for size, _ in sizes)
     for unit in units:
+        assert unit.n_bytes <= 10_000 or len(unit.slices) == 1
         assert len(unit.slices) <= 3  # an empty file counts, too
 
 
@@ -85,28 +83,21 @@ def test_names_are_below_the_common_folder(tmp_path: Path, job: CorpusJob) -> No
         (tmp_path / name).write_text("x")
     plan = make_plan([str(tmp_path / "ac"), str(tmp_path / "ab")], None, job)
     assert [source.name for source in plan.sources] == ["ab/x.txt", "ac/d/y.txt"]
-    (source,) = make_plan([f"file://{tmp_path}/ab/x.txt"], None, job).sources
-    assert source.name == "x.txt"
+    (source,) = make_plan([f"file://{tmp_path}/ab/x.txt"], "jsonl", job).sources
+    assert (source.name, source.format) == ("x.txt", "jsonl")
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"),
+    ("expected", "names"),
     [
-        ("a.JSONL.gz", "jsonl"),
-        ("a.ndjson", "jsonl"),
-        ("a.parquet", "parquet"),
-        ("a.conllu.xz", "conllu"),
-        ("a.txt.zst", "text"),
-        ("README", "text"),
+        ("jsonl", "a.JSONL.gz a.ndjson"),
+        ("parquet", "a.parquet"),
+        ("conllu", "a.conllu.xz"),
+        ("text", "a.txt.zst README"),
     ],
 )
-def test_formats_are_guessed_from_names(name: str, expected: str) -> None:
-    assert guess_format(name) == expected
-
-
-def test_a_format_can_be_given(tmp_path: Path, job: CorpusJob) -> None:
-    (tmp_path / "a.txt").write_text("{}")
-    assert make_plan([str(tmp_path)], "jsonl", job).sources[0].format == "jsonl"
+def test_formats_are_guessed_from_names(expected: str, names: str) -> None:
+    assert {guess_format(name) for name in names.split()} == {expected}
 
 
 def test_a_plan_that_changed_is_refused(corpus: Path, tmp_path: Path, job_for: JobFor) -> None:

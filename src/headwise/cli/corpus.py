@@ -24,8 +24,6 @@ if TYPE_CHECKING:
         InputFormat,
         ShardFormat,
     )
-    from headwise.corpus.run import Totals
-    from headwise.corpus.units import UnitResult
 
 
 @click.command(
@@ -144,10 +142,8 @@ def corpus(
         from headwise.corpus.plan import CorpusJob, model_fingerprint, portable_model_name
         from headwise.corpus.run import plan_corpus
     except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"headwise corpus needs {error.name}, which is not installed",
-            install("corpus"),
-        ) from error
+        what = f"headwise corpus needs {error.name}, which is not installed"
+        raise ConfigError(what, install("corpus")) from error
     (model,) = models
     bundle = load_bundle(find_model(model))
     if keep_tags is False:
@@ -189,66 +185,46 @@ def _run_and_report(plan: "CorpusPlan", output: Path, engine: "Engine", quiet: b
     """Run a plan, show its progress, and print a summary."""
     from headwise.corpus.run import read_manifest, run_plan
 
-    progress = _Progress(plan.n_bytes)
+    line, started, n_bytes = ProgressLine(), time.monotonic(), max(plan.n_bytes, 1)
+    n_done, n_new, n_words, n_kept = 0, 0, 0, 0
     # Ray reports workers that died on stdout.
     with redirect_stdout(sys.stderr), closing(run_plan(plan, output, engine)) as results:
         for result in results:
-            progress.add(result)
+            n_done += result.n_bytes
+            if result.is_new and result.record is not None:
+                n_new += result.n_bytes
+                n_words += result.record.n_words
+            else:
+                n_kept += 1
             if not quiet:
-                progress.show()
-    progress.clear()
+                seconds = time.monotonic() - started
+                done = f"{min(n_done / n_bytes, 1.0):.0%}, {plural(n_words, 'word')}"
+                left = ""
+                if n_new:
+                    left = f", {duration(seconds / n_new * max(n_bytes - n_done, 0))} left"
+                line.show(f"{done}, {_speed(n_words, seconds)}{left}")
+    line.clear()
     totals = read_manifest(output).totals
     if not quiet:
-        click.echo(progress.summary(totals, output), err=True)
-    if totals.n_quarantined and not totals.n_documents:
-        hint = "_quarantine.jsonl in this folder lists the errors"
-        raise DataError("no document could be parsed", str(output), hint=hint)
-
-
-class _Progress:
-    """Counts finished units and shows them on a terminal."""
-
-    def __init__(self, n_bytes: int) -> None:
-        self._line = ProgressLine()
-        self._n_bytes, self._started = max(n_bytes, 1), time.monotonic()
-        self._n_done, self._n_new, self._n_words, self._n_kept = 0, 0, 0, 0
-
-    def add(self, result: "UnitResult") -> None:
-        self._n_done += result.n_bytes
-        if result.is_new and result.record is not None:
-            self._n_new += result.n_bytes
-            self._n_words += result.record.n_words
-        else:
-            self._n_kept += 1
-
-    def show(self) -> None:
-        share = min(self._n_done / self._n_bytes, 1.0)
-        left = ""
-        if self._n_new:
-            seconds = (time.monotonic() - self._started) / self._n_new
-            left = f", {duration(seconds * max(self._n_bytes - self._n_done, 0))} left"
-        self._line.show(
-            f"{share:.0%}, {plural(self._n_words, 'word')}, {self._speed():,.0f} words/s{left}"
-        )
-
-    def clear(self) -> None:
-        self._line.clear()
-
-    def _speed(self) -> float:
-        return self._n_words / max(time.monotonic() - self._started, 1e-9)
-
-    def summary(self, totals: "Totals", output: Path) -> str:
-        parts = [
+        counts = [
             plural(totals.n_documents, "document"),
             plural(totals.n_sentences, "sentence"),
             plural(totals.n_words, "word"),
             plural(totals.n_shards, "shard"),
         ]
-        if self._n_kept:
-            parts.append(f"{self._n_kept:,} of them from an earlier run")
-        seconds = duration(time.monotonic() - self._started)
-        lines = f"{output}: {', '.join(parts)}; {seconds}, {self._speed():,.0f} words/s"
+        if n_kept:
+            counts.append(f"{n_kept:,} of them from an earlier run")
+        seconds = time.monotonic() - started
+        speed = f"{duration(seconds)}, {_speed(n_words, seconds)}"
+        click.echo(f"{output}: {', '.join(counts)}; {speed}", err=True)
         if totals.n_quarantined:
             n_documents = plural(totals.n_quarantined, "document")
-            lines += f"\nquarantined: {n_documents}, see {output / '_quarantine.jsonl'}"
-        return lines
+            path = output / "_quarantine.jsonl"
+            click.echo(f"quarantined: {n_documents}, see {path}", err=True)
+    if totals.n_quarantined and not totals.n_documents:
+        hint = "_quarantine.jsonl in this folder lists the errors"
+        raise DataError("no document could be parsed", str(output), hint=hint)
+
+
+def _speed(n_words: int, seconds: float) -> str:
+    return f"{n_words / max(seconds, 1e-9):,.0f} words/s"

@@ -10,8 +10,7 @@ to workers, and hands them out again when a worker dies; there is no scheduler o
     plan             what to do: CorpusJob, Source, Slice, Unit, CorpusPlan
     documents        Unit -> Document, or Rejected with the reason
     parsing          Document -> sentences with their parses
-    columns          sentences -> Arrow tables; the schema
-    shards           sentences -> one file, CoNLL-U or Parquet
+    shards           sentences -> rows of Arrow tables; one file, CoNLL-U or Parquet
     units            Unit -> its shard and record; finished work is kept
     isolated_worker  a unit that killed its worker, in a process of its own
     engine           Units -> results, in this process or on Ray Data

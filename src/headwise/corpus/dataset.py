@@ -1,6 +1,6 @@
 """The parser in other pipelines: a Ray dataset, or any engine that maps over Arrow tables.
 
-    documents: text column, id column, others  ->  sentences: `columns.SCHEMA` and `error`
+    documents: text column, id column, others  ->  sentences: `shards.SCHEMA` and `error`
 
 A document with an error becomes one row without words and with `error`; the others are parsed all
 the same. Columns other than text and id are kept as JSON in `metadata`.
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from headwise.corpus.columns import SCHEMA, sentence_row
 from headwise.corpus.documents import (
     Document,
     Rejected,
@@ -21,6 +20,7 @@ from headwise.corpus.documents import (
     table_rows,
 )
 from headwise.corpus.parsing import BadDocumentError, ParsedDocument, check_model, parse_documents
+from headwise.corpus.shards import SCHEMA, sentence_row
 from headwise.errors import ConfigError
 from headwise.loading import load_parser
 from headwise.model.bundle import DEFAULT_MODEL, find_model, load_bundle

@@ -5,6 +5,7 @@ reading continues. So is the rest of a compressed file from the point where it i
 that cannot be reached is an error that ends the run: it may be back tomorrow.
 """
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +29,6 @@ from headwise.treebank.sentence import split_comment
 _SNIFF_BYTES = 2**16
 _BATCH_ROWS = 64
 """Rows of Parquet in memory at a time."""
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _TOO_LONG = f"longer than {MAX_DOCUMENT_BYTES >> 20} MiB"
 
 
@@ -46,9 +46,8 @@ class Document:
     metadata: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """A document that cannot be read or parsed, and why."""
+class Rejected(msgspec.Struct, frozen=True, rename={"id": "document"}):
+    """A document that cannot be read or parsed, and why: a line of `_quarantine.jsonl`."""
 
     id: str
     source: str
@@ -68,14 +67,15 @@ def read_documents(unit: Unit, job: CorpusJob) -> Iterator[Document | Rejected]:
     """Read the documents of a unit in order."""
     for piece in unit.slices:
         read = _read_rows if piece.format == "parquet" else _read_bytes
+        is_document = piece.format == "text" and job.split == "file"
         position = piece.start
         try:
             for position, content in read(piece, job):
+                name = piece.name if is_document else f"{piece.name}:{position}"
                 try:
-                    document = _make_document(content, piece, position, job)
+                    document = _make_document(content, name, piece, position, job)
                 except _RejectError as error:
-                    name = error.name or _name(piece, position, job)
-                    yield Rejected(name, piece.path, position, str(error))
+                    yield Rejected(error.name or name, piece.path, position, str(error))
                 else:
                     if document is not None:
                         yield document
@@ -100,8 +100,7 @@ def _read_bytes(piece: Slice, job: CorpusJob) -> Iterator[tuple[int, bytes | Non
     elif piece.format == "jsonl" or job.split == "line":
         rule = "line"
     with open_at(piece.path, first_byte(piece.start)) as stream:
-        for raw in split_stream(stream, piece.start, piece.end, rule):
-            yield raw.position, raw.data
+        yield from split_stream(stream, piece.start, piece.end, rule)
 
 
 _Row = dict[str, Any] | UnicodeDecodeError
@@ -130,13 +129,8 @@ def table_rows(table: pa.RecordBatch | pa.Table) -> Iterator[_Row]:
                 yield from table_rows(table.slice(i, 1))
 
 
-def _name(piece: Slice, position: int, job: CorpusJob) -> str:
-    is_file = piece.format == "text" and job.split == "file"
-    return piece.name if is_file else f"{piece.name}:{position}"
-
-
 def _make_document(
-    content: bytes | _Row | None, piece: Slice, position: int, job: CorpusJob
+    content: bytes | _Row | None, name: str, piece: Slice, position: int, job: CorpusJob
 ) -> Document | None:
     """Decode a document; None for white space, except in CoNLL-U, where every byte is kept."""
     if content is None:
@@ -144,16 +138,15 @@ def _make_document(
     if isinstance(content, UnicodeDecodeError):
         raise _RejectError(not_utf8(content))
     if isinstance(content, dict):
-        return _from_object(content, piece, position, job)
-    name = _name(piece, position, job)
+        return _from_object(content, name, piece, position, job)
     if piece.format == "conllu":
         return Document(_newdoc_id(content) or name, piece.path, position, content)
-    data = content.removeprefix(_BYTE_ORDER_MARK) if position == 0 else content
+    data = content.removeprefix(BOM_UTF8) if position == 0 else content
     if not data.strip():
         return None
     try:
         if piece.format == "jsonl":
-            return _from_object(msgspec.json.decode(data), piece, position, job)
+            return _from_object(msgspec.json.decode(data), name, piece, position, job)
         return Document(name, piece.path, position, data.decode("utf-8"))
     except UnicodeDecodeError as error:
         what = f"not UTF-8 at byte {error.start} of the document (counted from 0)"
@@ -173,24 +166,23 @@ def _newdoc_id(data: bytes) -> str | None:
     return None
 
 
-def _from_object(value: Any, piece: Slice, position: int, job: CorpusJob) -> Document:
+def _from_object(value: Any, name: str, piece: Slice, position: int, job: CorpusJob) -> Document:
     """Take text, id and metadata from a JSON object or a row of a table."""
     if not isinstance(value, dict):
         raise _RejectError("not a JSON object")
     if job.text_column not in value:
         raise _RejectError(f"no column {job.text_column}; the columns are {_list_keys(value)}")
     text = value.pop(job.text_column)
-    name = f"{piece.name}:{position}"
-    if job.id_column is not None:
-        document_id = value.pop(job.id_column, None)
-        if not isinstance(document_id, str | int) or document_id == "":
-            raise _RejectError(f"no id: {job.id_column} is not a string or integer, or is empty")
-        name = str(document_id)
-    if text is not None and not isinstance(text, str):
+    text = "" if text is None else text
+    document_id = name if job.id_column is None else value.pop(job.id_column, None)
+    if not isinstance(document_id, str | int) or document_id == "":
+        raise _RejectError(f"no id: {job.id_column} is not a string or integer, or is empty")
+    name = str(document_id)
+    if not isinstance(text, str):
         raise _RejectError(f"{job.text_column} is not a string", name)
-    if text is not None and len(text) > MAX_DOCUMENT_BYTES:
+    if len(text) > MAX_DOCUMENT_BYTES:
         raise _RejectError(_TOO_LONG, name)
-    return Document(name, piece.path, position, text or "", encode_metadata(value))
+    return Document(name, piece.path, position, text, encode_metadata(value))
 
 
 def encode_metadata(row: dict[str, Any]) -> str:

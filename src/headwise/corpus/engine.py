@@ -54,7 +54,7 @@ class Engine:
     """Ignored on the CPU; below 1, workers share a GPU."""
 
 
-class Worker:
+class UnitWorker:
     """Does units, one after the other; the model is loaded with the first that is not done."""
 
     def __init__(self, job: CorpusJob, output: Path) -> None:
@@ -77,19 +77,11 @@ class Worker:
             self._parser = load_job_parser(self._job)
         return make_shard(self._parser, unit, self._job, self._output)
 
-
-class RayWorker:
-    """A worker for Ray Data: a batch of units in, a batch of results out, as JSON."""
-
-    def __init__(self, job: bytes, output: str) -> None:
-        """Create the worker in the process of an actor."""
-        self._worker = Worker(msgspec.json.decode(job, type=CorpusJob), Path(output))
-
     def __call__(self, batch: "dict[str, np.ndarray[Any, Any]]") -> dict[str, list[str]]:
-        """Do the units of a batch."""
+        """Do a batch of Ray Data in an actor: units in, results out, as JSON."""
         units = [msgspec.json.decode(unit, type=Unit) for unit in batch["unit"].tolist()]
         try:
-            results = [msgspec.json.encode(self._worker.run(unit)).decode() for unit in units]
+            results = [msgspec.json.encode(self.run(unit)).decode() for unit in units]
         except Exception:
             traceback.print_exc()
             os._exit(1)  # Ray starts another worker and hands it the unit
@@ -101,26 +93,18 @@ def run_units(
 ) -> Iterator[UnitResult]:
     """Do all units; results come as units finish, in any order."""
     if engine.workers == 0:
-        worker = Worker(job, output)
+        worker = UnitWorker(job, output)
         yield from (worker.run(unit) for unit in units)
         return
     rows = [{"unit": msgspec.json.encode(unit).decode()} for unit in units]
-    if rows:
-        with open_ray(engine, len(rows), job.device) as n_workers:
-            yield from _run_on_ray(rows, job, output, engine, n_workers)
+    with open_ray(engine, len(rows), job.device) as n_workers, _quiet_ray_data():
+        import ray.data
 
-
-def _run_on_ray(
-    rows: list[dict[str, str]], job: CorpusJob, output: Path, engine: Engine, n_workers: int
-) -> Iterator[UnitResult]:
-    import ray.data
-
-    with _quiet_ray_data():
         data = ray.data.from_items(rows, override_num_blocks=min(len(rows), _MAX_BLOCKS))
         rows.clear()
         results = data.map_batches(
-            RayWorker,
-            fn_constructor_args=(msgspec.json.encode(job), os.path.abspath(output)),
+            UnitWorker,
+            fn_constructor_args=(job, output.absolute()),
             batch_size=1,
             num_cpus=1,
             num_gpus=0 if job.device == "cpu" else engine.gpus_per_worker,
@@ -191,7 +175,10 @@ def _start_ray(engine: Engine, n_workers: int) -> None:
             ) from error
         return
     try:
-        _check_reachable(engine.address)
+        # Connect to `host:port` first: Ray itself would wait for minutes.
+        host, _, port = engine.address.rpartition("://")[2].rpartition(":")
+        if host and port.isdigit():
+            socket.create_connection((host, int(port)), timeout=_CONNECT_SECONDS).close()
         ray.init(engine.address, log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, RuntimeError, ValueError) as error:
         hint = "check that Ray is running there"
@@ -202,13 +189,6 @@ def _start_ray(engine: Engine, n_workers: int) -> None:
 
 def _first_line(error: Exception) -> str:
     return next(iter(str(error).splitlines()), type(error).__name__)
-
-
-def _check_reachable(address: str) -> None:
-    """Connect to `host:port` first: Ray itself would wait for minutes."""
-    host, _, port = address.rpartition("://")[2].rpartition(":")
-    if host and port.isdigit():
-        socket.create_connection((host, int(port)), timeout=_CONNECT_SECONDS).close()
 
 
 @contextmanager

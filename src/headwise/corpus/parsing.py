@@ -81,7 +81,12 @@ def _parse_together(
 
     def read_all() -> Iterator[Sentence]:
         for item in items:
-            document, sentences = _read_whole(parser, item)
+            document, sentences = item, list[Sentence]()
+            if isinstance(item, Document):
+                try:
+                    sentences = list(_read_sentences(parser, item))
+                except DataError as error:
+                    document = Rejected(item.id, item.source, item.position, error.what)
             waiting.append((document, len(sentences)))
             yield from sentences
 
@@ -101,18 +106,6 @@ def _as_parsed(
     item: Document | Rejected, sentences: list[ParsedSentence]
 ) -> ParsedDocument | Rejected:
     return item if isinstance(item, Rejected) else ParsedDocument(item, sentences)
-
-
-def _read_whole(
-    parser: Parser, item: Document | Rejected
-) -> tuple[Document | Rejected, list[Sentence]]:
-    """Read the sentences of a document, or reject it."""
-    if isinstance(item, Rejected):
-        return item, []
-    try:
-        return item, list(_read_sentences(parser, item))
-    except DataError as error:
-        return Rejected(item.id, item.source, item.position, error.what), []
 
 
 def _parse_while_reading(parser: Parser, document: Document) -> Iterator[ParsedSentence]:

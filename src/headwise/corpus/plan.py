@@ -145,16 +145,11 @@ def make_plan(
     """Find the inputs and where they may be divided; format None goes by the file names."""
     # Absolute, so that a path means the same to every worker, wherever it runs.
     files = list_inputs([path if "://" in path else os.path.abspath(path) for path in inputs])
-    n_common = len(_common_folder([file.path for file in files]))
+    # Not commonpath, which turns `s3://` into `s3:/`.
+    prefix = os.path.commonprefix([f"{posixpath.dirname(file.path)}/" for file in files])  # noqa: RUF071
+    n_common = prefix.rfind("/") + 1
     sources = [_make_source(file, file.path[n_common:], input_format, job) for file in files]
     return CorpusPlan(job=job, sources=tuple(sources))
-
-
-def _common_folder(paths: Sequence[str]) -> str:
-    folders = [posixpath.dirname(path) for path in paths]
-    # Not commonpath, which turns `s3://` into `s3:/`.
-    common = os.path.commonprefix([f"{folder}/" for folder in folders])  # noqa: RUF071
-    return common[: common.rfind("/") + 1]
 
 
 def guess_format(name: str) -> InputFormat:
@@ -176,9 +171,8 @@ def _make_source(
             row_groups = _divide_row_groups(file, job.unit_bytes)
         elif source_format != "text" or job.split != "file":
             is_divisible = not is_compressed(file.path)
-    return Source(
-        file.path, name, file.size, file.modified, source_format, is_divisible, row_groups
-    )
+    known = (file.path, name, file.size, file.modified, source_format)
+    return Source(*known, is_divisible, row_groups)
 
 
 def _divide_row_groups(file: InputFile, unit_bytes: int) -> tuple[int, ...]:
@@ -214,33 +208,22 @@ def portable_model_name(path: Path) -> str:
 def save_plan(plan: CorpusPlan, output: Path) -> None:
     """Save a plan in its output folder; if there is one already, they must agree."""
     path = output / PLAN_FILE
-    if path.exists():
-        _compare_plans(plan, _read_plan(path), output)
+    if not path.exists():
+        with whole_file(path) as stream:
+            stream.write(msgspec.json.encode(plan) + b"\n")
         return
-    with whole_file(path) as stream:
-        stream.write(msgspec.json.encode(plan) + b"\n")
-
-
-def _read_plan(path: Path) -> CorpusPlan:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=CorpusPlan)
+        old = msgspec.json.decode(path.read_bytes(), type=CorpusPlan)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         what = f"not a plan of this release: {error}"
         raise DataError(what, str(path), hint=_START_OVER) from error
-
-
-def _compare_plans(plan: CorpusPlan, old: CorpusPlan, output: Path) -> None:
     changed = [f"headwise {old.headwise_version}"] * (plan.headwise_version != old.headwise_version)
     for name in CorpusJob.__struct_fields__:
         if name != "model" and getattr(plan.job, name) != getattr(old.job, name):
             changed.append(f"{name} = {getattr(old.job, name)!r}")
     if plan.sources != old.sources:
-        old_sources = {source.path: source for source in old.sources}
-        sources = {source.path: source for source in plan.sources}
-        both = old_sources | sources
-        first = min(path for path in both if old_sources.get(path) != sources.get(path))
+        first = min(source.path for source in {*plan.sources} ^ {*old.sources})
         changed.append(f"other inputs (first difference: {first})")
     if changed:
-        raise ConfigError(
-            f"{output}: this corpus was started with {', '.join(changed)}", _START_OVER
-        )
+        what = f"{output}: this corpus was started with {', '.join(changed)}"
+        raise ConfigError(what, _START_OVER)

@@ -13,6 +13,7 @@ import fcntl
 import os
 import re
 import socket
+from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -57,16 +58,6 @@ class Totals(msgspec.Struct, frozen=True):
     n_sentences: int = 0
     n_words: int = 0
     n_quarantined: int = 0
-
-    def plus(self, record: ShardRecord) -> "Totals":
-        """Add the counts of a shard."""
-        return Totals(
-            self.n_shards + 1,
-            self.n_documents + record.n_documents,
-            self.n_sentences + record.n_sentences,
-            self.n_words + record.n_words,
-            self.n_quarantined + record.n_quarantined,
-        )
 
 
 class CorpusManifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,7 +166,7 @@ def _remove_temporary_files(output: Path) -> None:
 
 def _write_manifest(plan: CorpusPlan, output: Path) -> None:
     """Write manifest and quarantine from the records, one at a time, in order."""
-    totals = Totals()
+    totals: Counter[str] = Counter()
     head = msgspec.json.encode({"headwise_version": plan.headwise_version, "job": plan.job})
     manifest_path, quarantine_path = output / MANIFEST_FILE, output / QUARANTINE_FILE
     with whole_file(manifest_path) as manifest, whole_file(quarantine_path) as quarantine:
@@ -184,10 +175,12 @@ def _write_manifest(plan: CorpusPlan, output: Path) -> None:
             path = record_path(output, unit.index)
             record = msgspec.json.decode(path.read_bytes(), type=ShardRecord)
             entry = msgspec.structs.replace(record, quarantined=())
-            manifest.write(b",\n" * (totals.n_shards > 0) + msgspec.json.encode(entry))
+            manifest.write(b",\n" * (totals["n_shards"] > 0) + msgspec.json.encode(entry))
             quarantine.writelines(msgspec.json.encode(q) + b"\n" for q in record.quarantined)
-            totals = totals.plus(record)
-        manifest.write(b'],\n"totals":' + msgspec.json.encode(totals) + b"}\n")
+            totals["n_shards"] += 1
+            for name in ("n_documents", "n_sentences", "n_words", "n_quarantined"):
+                totals[name] += getattr(record, name)
+        manifest.write(b'],\n"totals":' + msgspec.json.encode(Totals(**totals)) + b"}\n")
     attempts = output / ATTEMPTS_FOLDER
     if attempts.is_dir() and not any(attempts.iterdir()):
         attempts.rmdir()

@@ -4,6 +4,11 @@ In CoNLL-U made from text, the first sentence of a document has `# newdoc id` an
 `# metadata` (a JSON object). `# sent_id` is the id of the document and a number, with white space,
 `/` and `%` written as `%20`, `%2F` and `%25`, because the format allows neither white space nor `/`
 there. Input that was CoNLL-U keeps every byte except the columns to fill, as in `headwise parse`.
+
+In Parquet and in Arrow tables, a row is a sentence, and the columns of its words are lists. Slot i
+of each list belongs to word i + 1, so `heads` counts from 1, and 0 is ROOT. Offsets count the
+characters of the document as it was given; a word of a multi-word token that does not occur in the
+text has none. `docs/scale.md` lists the columns.
 """
 
 import gzip
@@ -11,22 +16,20 @@ import hashlib
 import io
 import lzma
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from headwise.corpus.columns import SCHEMA, sentence_row
 from headwise.corpus.documents import Document
 from headwise.corpus.plan import Compression, ShardFormat
 from headwise.errors import ConfigError
 from headwise.files import whole_file
-from headwise.treebank.sentence import Parse, Sentence
+from headwise.treebank.sentence import Parse, Sentence, filled
 
 _SUFFIXES = {"xz": ".xz", "zstd": ".zst", "gzip": ".gz", "none": ""}
 _XZ_PRESET = 1
@@ -36,33 +39,54 @@ _ROW_GROUP_WORDS = 50_000
 _ESCAPED = re.compile(r"[\s/%\x00-\x1f\x7f-\x9f]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
+_MULTIWORD = pa.struct(
+    [
+        pa.field("first", pa.int32(), nullable=False),
+        pa.field("last", pa.int32(), nullable=False),
+        pa.field("form", pa.string(), nullable=False),
+        pa.field("start", pa.int64()),
+        pa.field("end", pa.int64()),
+    ]
+)
+_NO_SPAN = (None, None)
+SCHEMA = pa.schema(
+    [
+        pa.field("document_id", pa.string(), nullable=False),
+        pa.field("sentence_id", pa.string(), nullable=False),
+        pa.field("text", pa.string(), nullable=False),
+        pa.field("tokens", pa.list_(pa.string())),
+        pa.field("upos", pa.list_(pa.string())),
+        pa.field("xpos", pa.list_(pa.string())),
+        pa.field("heads", pa.list_(pa.int32())),
+        pa.field("labels", pa.list_(pa.string())),
+        pa.field("starts", pa.list_(pa.int64())),
+        pa.field("ends", pa.list_(pa.int64())),
+        pa.field("probabilities", pa.list_(pa.float32())),
+        pa.field("multiword", pa.list_(_MULTIWORD)),
+        pa.field("how", pa.string()),
+        pa.field("metadata", pa.string()),
+    ]
+)
+"""`how` names the decoder that made the tree; `metadata` is a JSON object."""
 
 ShardEntry = tuple[Document, int, Sentence, Parse]
 """A parsed sentence, its document, and its number there (from 1)."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileDigest:
-    """Size and checksum of a file."""
-
-    size: int
-    sha256: str
-
-
 def shard_name(index: int, shard_format: ShardFormat, compression: Compression) -> str:
     """Name a shard: `shard-00000042.conllu.xz`, `shard-00000042.parquet`."""
-    is_parquet = shard_format == "parquet"
-    suffix = ".parquet" if is_parquet else f".conllu{_SUFFIXES[compression]}"
-    return f"shard-{index:08}{suffix}"
+    suffix = "" if shard_format == "parquet" else _SUFFIXES[compression]
+    return f"shard-{index:08}.{shard_format}{suffix}"
 
 
 def check_compression(shard_format: ShardFormat, compression: Compression) -> None:
     """Refuse a compression that the format does not have."""
-    if compression == ("xz" if shard_format == "parquet" else "snappy"):
-        is_parquet = shard_format == "parquet"
-        possible = "zstd, gzip, snappy, none" if is_parquet else "xz, zstd, gzip, none"
+    possible = ["zstd", "gzip", "snappy", "none"]
+    if shard_format == "conllu":
+        possible = list(_SUFFIXES)
+    if compression not in possible:
         what = f"--compression {compression} is not possible with --format {shard_format}"
-        raise ConfigError(what, f"choose one of {possible}")
+        raise ConfigError(what, f"choose one of {', '.join(possible)}")
 
 
 def write_shard(
@@ -71,17 +95,17 @@ def write_shard(
     compression: Compression,
     entries: Iterable[ShardEntry],
     row_group_words: int = _ROW_GROUP_WORDS,
-) -> FileDigest:
-    """Write sentences, in order, to a shard."""
+) -> tuple[int, str]:
+    """Write sentences, in order, to a shard; give its size and its SHA-256."""
     with whole_file(path) as raw:
         stream = _HashingStream(raw)
         if shard_format == "parquet":
             _write_parquet(stream, compression, entries, row_group_words)
         else:
-            with _compressed(stream, compression) as compressed:
+            with _compressor(stream, compression) as compressed:
                 for entry in entries:
                     compressed.write(_as_conllu(entry).encode("utf-8"))
-    return FileDigest(stream.size, stream.hash.hexdigest())
+    return stream.size, stream.hash.hexdigest()
 
 
 class _HashingStream(io.RawIOBase):
@@ -106,20 +130,18 @@ class _HashingStream(io.RawIOBase):
         return self.size
 
 
-@contextmanager
-def _compressed(stream: _HashingStream, compression: Compression) -> Iterator[BinaryIO]:
+def _compressor(stream: _HashingStream, compression: Compression) -> AbstractContextManager[Any]:
     raw = cast(BinaryIO, stream)
     if compression == "xz":
-        with lzma.LZMAFile(raw, mode="wb", preset=_XZ_PRESET) as xz_stream:
-            yield cast(BinaryIO, xz_stream)
-    elif compression == "gzip":
-        with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as gzip_stream:
-            yield cast(BinaryIO, gzip_stream)
-    elif compression == "zstd":
-        with pa.CompressedOutputStream(pa.PythonFile(stream, "w"), "zstd") as zstd_stream:
-            yield cast(BinaryIO, zstd_stream)
-    else:
-        yield raw
+        return lzma.LZMAFile(raw, mode="wb", preset=_XZ_PRESET)
+    if compression == "gzip":
+        return gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0)
+    if compression == "zstd":
+        zstd: AbstractContextManager[Any] = pa.CompressedOutputStream(
+            pa.PythonFile(stream, "w"), "zstd"
+        )
+        return zstd
+    return nullcontext(raw)
 
 
 def _write_parquet(
@@ -142,18 +164,46 @@ def _write_parquet(
             writer.write_table(pa.Table.from_pylist(rows, schema=SCHEMA))
 
 
+def sentence_row(
+    document: Document, number: int, sentence: Sentence, parse: Parse
+) -> dict[str, object]:
+    """Make the row of the `number`-th sentence of a document."""
+    words = sentence.words
+    spans = [word.span or _NO_SPAN for word in words]
+    # A sentence of CoNLL-U keeps its own id.
+    given_id = sentence.metadata.get("sent_id") if isinstance(document.content, bytes) else None
+    return {
+        "document_id": document.id,
+        "sentence_id": given_id or f"{document.id}-{number}",
+        "text": sentence.text,
+        "tokens": [word.form for word in words],
+        "upos": [filled(word.upos) for word in words],
+        "xpos": [filled(word.xpos) for word in words],
+        "heads": parse.heads,
+        "labels": parse.labels,
+        "starts": [start for start, _ in spans],
+        "ends": [end for _, end in spans],
+        "probabilities": parse.probabilities,
+        "multiword": [
+            {"first": token.first, "last": token.last, "form": token.form, "start": i, "end": j}
+            for token in sentence.multi_word_tokens
+            for i, j in [token.span or _NO_SPAN]
+        ],
+        "how": parse.how,
+        "metadata": document.metadata or None,
+    }
+
+
 def _as_conllu(entry: ShardEntry) -> str:
     document, number, sentence, _ = entry
     if isinstance(document.content, bytes):
         return sentence.conllu
-    comments = _document_comments(document) if number == 1 else ""
     name = _ESCAPED.sub(lambda match: quote(match[0], safe=""), document.id)
     old, new = f"# sent_id = {number}\n", f"# sent_id = {name}-{number}\n"
-    return comments + sentence.conllu.replace(old, new, 1)
-
-
-def _document_comments(document: Document) -> str:
-    name = " ".join(_CONTROL.sub(" ", document.id).split())
+    text = sentence.conllu.replace(old, new, 1)
+    if number > 1:
+        return text
+    title = " ".join(_CONTROL.sub(" ", document.id).split())
     # Some readers end a line at these characters, and JSON does not escape them.
     metadata = _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", document.metadata)
-    return f"# newdoc id = {name}\n" + (f"# metadata = {metadata}\n" if metadata else "")
+    return f"# newdoc id = {title}\n" + (f"# metadata = {metadata}\n" if metadata else "") + text

@@ -15,7 +15,6 @@ are chosen, each document is read exactly once. Example: in `a\n\nb\n\nc\n`, [0,
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import BinaryIO, Literal
 
 BoundaryRule = Literal["line", "paragraph", "newdoc"]
@@ -26,15 +25,6 @@ _WHITE_SPACE = b" \t\r\n"
 _NEWDOC = re.compile(rb"^#\s*newdoc\b", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class RawDocument:
-    """The bytes of a document and where they start; `data` is None if there are too many."""
-
-    position: int
-    data: bytes | None
-    size: int
-
-
 class _Builder:
     """A document while it is read; `mark` is the byte that decides which range owns it."""
 
@@ -42,19 +32,19 @@ class _Builder:
         self.mark, self.position = mark, position
         self.size = 0
         self.is_newdoc = False
-        self._data = bytearray()
+        self.data = bytearray()
 
-    def add(self, data: bytes, size: int | None = None) -> None:
-        self.size += len(data) if size is None else size
+    @property
+    def is_too_long(self) -> bool:
+        return self.size > MAX_DOCUMENT_BYTES
+
+    def add(self, data: bytes | bytearray, size: int) -> None:
+        self.size += size
         self.is_newdoc |= _NEWDOC.match(data) is not None
-        if self.size <= MAX_DOCUMENT_BYTES:
-            self._data += data
+        if self.is_too_long:
+            self.data.clear()
         else:
-            self._data.clear()
-
-    def build(self) -> RawDocument:
-        is_complete = self.size <= MAX_DOCUMENT_BYTES
-        return RawDocument(self.position, bytes(self._data) if is_complete else None, self.size)
+            self.data += data
 
 
 def first_byte(start: int) -> int:
@@ -64,8 +54,11 @@ def first_byte(start: int) -> int:
 
 def split_stream(
     stream: BinaryIO, start: int, end: int | None, rule: BoundaryRule
-) -> Iterator[RawDocument]:
-    """Read the documents that [start, end) owns; the stream must stand at `first_byte(start)`."""
+) -> Iterator[tuple[int, bytes | None]]:
+    """Read the documents that [start, end) owns; the stream must stand at `first_byte(start)`.
+
+    Gives the position and the bytes of each; None if there are too many.
+    """
     chunks = _read_chunks(stream, first_byte(start))
     if start:
         for _, chunk, _, _ in chunks:  # the rest of the line in which the range starts
@@ -77,7 +70,7 @@ def split_stream(
     if rule == "newdoc":
         blocks = _join_paragraphs(blocks, end)
     for block in blocks:
-        yield block.build()
+        yield block.position, None if block.is_too_long else bytes(block.data)
 
 
 _Chunk = tuple[int, bytes, bool, bool]
@@ -111,7 +104,7 @@ def _read_blocks(
         if starts_line:
             blank = position if is_blank else None
         if block:
-            block.add(chunk)
+            block.add(chunk, len(chunk))
     if block:
         yield block
 
@@ -127,8 +120,7 @@ def _join_paragraphs(paragraphs: Iterable[_Builder], end: int | None) -> Iterato
                 return
             document = paragraph
         elif document:
-            raw = paragraph.build()
-            document.add(raw.data or b"", raw.size)
+            document.add(paragraph.data, paragraph.size)
     if document:
         yield document
 

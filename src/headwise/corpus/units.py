@@ -15,7 +15,7 @@ worker. It is then done in a process of its own (`isolated_worker`).
 import errno
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -36,15 +36,6 @@ CONTINUES_HINT = "the same command continues where it stopped"
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
-class Quarantined(msgspec.Struct, frozen=True):
-    """A document that could not be parsed: a line of `_quarantine.jsonl`."""
-
-    document: str
-    source: str
-    position: int
-    error: str
-
-
 class ShardRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The result of a unit; in the manifest, without the quarantined documents."""
 
@@ -55,7 +46,7 @@ class ShardRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     n_sentences: int
     n_words: int
     n_quarantined: int
-    quarantined: tuple[Quarantined, ...] = ()
+    quarantined: tuple[Rejected, ...] = ()
 
 
 class UnitResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -157,30 +148,14 @@ def make_shard(
     documents are parsed one by one, and it is called with the key of each before.
     """
     reasons = dict(skip or {})
-    while True:
-        try:
-            return _try_make_shard(parser, unit, job, output, reasons, on_document)
-        except BadDocumentError as error:
-            reasons[document_key(error.document)] = error.error
-
-
-def _try_make_shard(
-    parser: Parser,
-    unit: Unit,
-    job: CorpusJob,
-    output: Path,
-    skip: Mapping[str, str],
-    on_document: Callable[[str], None] | None,
-) -> ShardRecord:
-    name = shard_name(unit.index, job.format, job.compression)
-    documents = _skip_documents(read_documents(unit, job), skip, on_document)
     counts: Counter[str] = Counter()
-    quarantined: list[Quarantined] = []
+    quarantined: list[Rejected] = []
 
-    def parse_all() -> Iterator[ShardEntry]:
+    def entries() -> Iterator[ShardEntry]:
+        documents = _skip_documents(read_documents(unit, job), reasons, on_document)
         for item in parse_documents(parser, documents, n_together=1 if on_document else 1024):
             if isinstance(item, Rejected):
-                quarantined.append(Quarantined(item.id, item.source, item.position, item.error))
+                quarantined.append(item)
                 continue
             counts["documents"] += 1
             for number, (sentence, parse) in enumerate(item.sentences, 1):
@@ -188,11 +163,19 @@ def _try_make_shard(
                 counts["words"] += len(sentence)
                 yield item.document, number, sentence, parse
 
-    digest = write_shard(output / name, job.format, job.compression, parse_all())
+    name = shard_name(unit.index, job.format, job.compression)
+    while True:
+        try:
+            size, sha256 = write_shard(output / name, job.format, job.compression, entries())
+            break
+        except BadDocumentError as error:  # start again without it
+            reasons[document_key(error.document)] = error.error
+            counts.clear()
+            quarantined.clear()
     return ShardRecord(
         shard=name,
-        size=digest.size,
-        sha256=digest.sha256,
+        size=size,
+        sha256=sha256,
         n_documents=counts["documents"],
         n_sentences=counts["sentences"],
         n_words=counts["words"],
@@ -202,7 +185,7 @@ def _try_make_shard(
 
 
 def _skip_documents(
-    documents: Iterator[Document | Rejected],
+    documents: Iterable[Document | Rejected],
     skip: Mapping[str, str],
     on_document: Callable[[str], None] | None,
 ) -> Iterator[Document | Rejected]:
