@@ -39,7 +39,7 @@ def text_of(sentences: list[Sentence]) -> str:
     """Rebuild the text of a treebank, with a blank line between paragraphs."""
     gold = gold_sentences(sentences)
     encoded = [encode_sentence(sentence) for sentence in gold]
-    codes = gold_text(encoded, paragraph_starts(encoded, has_paragraphs(gold))).codes
+    codes, _ = gold_text(encoded, paragraph_starts(encoded, has_paragraphs(gold)))
     return to_text(codes).replace("\u2029", "\n\n")
 
 

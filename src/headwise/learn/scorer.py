@@ -37,11 +37,7 @@ class TorchScorer:
     """`Scorer` on a device of PyTorch's."""
 
     def __init__(
-        self,
-        network: Network,
-        vocab: Vocab,
-        device: torch.device,
-        with_tag_scores: bool = False,
+        self, network: Network, vocab: Vocab, device: torch.device, with_tag_scores: bool = False
     ) -> None:
         """Take a network that is on `device` already; an ensemble asks for the scores of tags."""
         self.vocab = vocab
@@ -64,7 +60,8 @@ class TorchScorer:
         selections: dict[int, Selection] = {}
         with torch.inference_mode():
             for numbers in batches_by_length([len(s) for s in sentences]):
-                self._select_batch(sentences, numbers, selections)
+                batch = [sentences[i] for i in numbers]
+                selections |= zip(numbers, self._select_batch(batch), strict=True)
         return [selections[i] for i in range(len(sentences))]
 
     def label(self, selections: Sequence[Selection], heads: Sequence[IntArray]) -> list[FloatArray]:
@@ -72,38 +69,26 @@ class TorchScorer:
         self._network.eval()
         if not selections:
             return []
-        starts = np.cumsum([0, *(len(chosen) for chosen in heads[:-1])])
-        words = [np.arange(1, len(chosen)) for chosen in heads]
-        arcs = (
-            np.concatenate([start + numbers for start, numbers in zip(starts, column, strict=True)])
-            for column in (words, [chosen[1:] for chosen in heads])
-        )
         with torch.inference_mode():
             states, inputs = (
                 torch.cat([selection.features[part] for selection in selections]) for part in (0, 1)
             )
-            features = arc_features(
-                states, inputs, *(to_device(column, self._device) for column in arcs)
-            )
+            features = arc_features(states, inputs, *arc_slots(heads, self._device))
             log_probs = self._network.label(features).cpu().numpy()
         ends = np.cumsum([len(chosen) - 1 for chosen in heads])
         return np.split(log_probs, ends[:-1])
 
-    def _select_batch(
-        self, sentences: Sequence[Encoded], numbers: list[int], selections: dict[int, Selection]
-    ) -> None:
-        batch = put_batch([sentences[i] for i in numbers], self._device)
-        log_probs, states, inputs = self._network(*batch)
+    def _select_batch(self, sentences: Sequence[Encoded]) -> Iterator[Selection]:
+        log_probs, states, inputs = self._network(*put_batch(sentences, self._device))
         scored = self._network.tag(states)
         tags = [scores.argmax(dim=-1).cpu().numpy() for scores in scored]
         tag_scores = [s.cpu().numpy() for s in scored] if self._with_tag_scores else []
         rows = log_probs.float().cpu().numpy()
-        for k, i in enumerate(numbers):
-            n = len(sentences[i])
+        for k, n in enumerate(map(len, sentences)):
             features = (states[k, :n].float(), inputs[k, :n].float())
             chosen = tuple(column[k, :n].astype(np.int32) for column in tags)
             scores = tuple(column[k, :n] for column in tag_scores)
-            selections[i] = Selection(rows[k, :n, :n], features, chosen, scores)
+            yield Selection(rows[k, :n, :n], features, chosen, scores)
 
 
 def put_batch(sentences: Sequence[Encoded], device: torch.device) -> TorchBatch:
@@ -113,6 +98,18 @@ def put_batch(sentences: Sequence[Encoded], device: torch.device) -> TorchBatch:
     windows = [sentence.windows for sentence in sentences if sentence.windows is not None]
     joined = put_windows(windows, max(lengths), device) if windows else None
     return ids, torch.tensor(lengths, device=device), joined
+
+
+def arc_slots(heads: Sequence[IntArray], device: torch.device) -> tuple[Tensor, Tensor]:
+    """Give the dependents and the heads of all arcs as slots, counted through all sentences."""
+    lengths = np.array([len(chosen) for chosen in heads])
+    starts = np.cumsum(lengths) - lengths
+    dependents = [start + np.arange(1, n) for start, n in zip(starts, lengths, strict=True)]
+    chosen = [start + column[1:] for start, column in zip(starts, heads, strict=True)]
+    return (
+        to_device(np.concatenate(dependents), device),
+        to_device(np.concatenate(chosen), device),
+    )
 
 
 def batches_by_length(

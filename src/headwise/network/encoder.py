@@ -10,6 +10,7 @@ that the run and the model keep, so that neither needs the folder again.
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,8 +53,7 @@ class Encoder(nn.Module):
                 "choose BERT or a similar model, or another release of transformers",
             ) from error
         self.model.float()
-        if getattr(self.model, "pooler", None) is not None:
-            self.model.pooler = None
+        self.model.pooler = None
         self.size = settings.size
         self.is_plain = config.model_type in PLAIN_KINDS
 
@@ -65,13 +65,12 @@ class Encoder(nn.Module):
 
     def states(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
         """Give the last states [V, L, size] of ids [V, L]; mask as in `WindowIds`."""
-        attention_mask = mask
         if mask is not None and self.is_plain:
             lowest = torch.finfo(torch.float32).min
-            attention_mask = torch.where(mask, 0.0, lowest)[:, None, None]  # [V, 1, 1, L]
+            mask = torch.where(mask, 0.0, lowest)[:, None, None]  # [V, 1, 1, L]
         elif mask is not None:
-            attention_mask = mask.long()
-        last: Tensor = self.model(input_ids=ids, attention_mask=attention_mask).last_hidden_state
+            mask = mask.long()
+        last: Tensor = self.model(input_ids=ids, attention_mask=mask).last_hidden_state
         return last
 
 
@@ -165,8 +164,8 @@ def store_windows(sentences: Sequence[Windows], device: torch.device) -> StoredW
         (int(counts[fit].max(initial=1)), int(widths[fit].max(initial=1)))
         for fit in (n_slots <= n for n in range(n_slots.max() + 1))
     ]
-    parts = [to_device(part, device) for part in (ids, lengths, windows, positions)]
-    return StoredWindows(parts[0], parts[1], parts[2], parts[3], shapes)
+    there = partial(to_device, device=device)
+    return StoredWindows(there(ids), there(lengths), there(windows), there(positions), shapes)
 
 
 def put_windows(sentences: Sequence[Windows], n_slots: int, device: torch.device) -> WindowIds:

@@ -13,66 +13,49 @@ from torch import Tensor, nn
 from headwise.arrays import IntArray
 from headwise.settings.model import ModelConfig
 from headwise.vocabulary.encode import WordIds
-from headwise.vocabulary.ngrams import PAD_NGRAM
 from headwise.vocabulary.vocab import N_SPECIALS, PAD, UNK, Vocab
 
 
-class Marks(nn.Module):
-    """The sum of the vectors of a word's marks."""
+class VectorBag(nn.Module):
+    """The sum or the mean of several vectors of a word: those of its marks, or of its n-grams."""
 
-    def __init__(self, n_marks: int, size: int) -> None:
-        """Make a table with one row for each mark."""
-        super().__init__()
-        self.table = nn.Embedding(n_marks, size)
-
-    def forward(self, marks: Tensor) -> Tensor:
-        """Look up marks [B, N+1, k]: float [B, N+1, size]."""
-        is_mark = (marks != PAD).to(torch.float32)[..., None]  # [B, N+1, k, 1]
-        total: Tensor = (self.table(marks) * is_mark).sum(dim=-2)  # [B, N+1, size]
-        return total
-
-
-class Spelling(nn.Module):
-    """The mean of the vectors of a word's n-grams."""
-
-    def __init__(self, n_ids: int, size: int) -> None:
-        """Make a table with one row for each bucket."""
+    def __init__(self, n_ids: int, size: int, takes_mean: bool) -> None:
+        """Make a table with one row for each id; id 0 is padding."""
         super().__init__()
         self.table = nn.Embedding(n_ids, size)
+        self.takes_mean = takes_mean
 
-    def forward(self, ngrams: Tensor) -> Tensor:
-        """Look up n-grams [B, N+1, k]: float [B, N+1, size]."""
-        is_ngram = (ngrams != PAD_NGRAM).to(torch.float32)[..., None]  # [B, N+1, k, 1]
-        total = (self.table(ngrams) * is_ngram).sum(dim=-2)  # [B, N+1, size]
-        mean: Tensor = total / is_ngram.sum(dim=-2).clamp(min=1.0)
-        return mean
+    def forward(self, ids: Tensor) -> Tensor:
+        """Look up ids [B, N+1, k]: float [B, N+1, size]."""
+        is_given = (ids != PAD).to(torch.float32)[..., None]  # [B, N+1, k, 1]
+        total: Tensor = (self.table(ids) * is_given).sum(dim=-2)  # [B, N+1, size]
+        return total / is_given.sum(dim=-2).clamp(min=1.0) if self.takes_mean else total
 
 
 class Inputs(nn.Module):
     """x_i = [W_e e(w_i); W_t e(t_i)], Eq. 3, and further parts that the config names."""
 
     def __init__(self, config: ModelConfig, vocab: Vocab) -> None:
-        """Make the tables, one row for each id; `set_vectors` fills the pre-trained one."""
+        """Make the tables, one row for each id; `build_network` fills the pre-trained one."""
         super().__init__()
         self.word = nn.Embedding(len(vocab.words), config.word_size)
-        sizes = [config.word_size]
+        self.size = config.word_size
         self.tag = self.mark = self.spelling = self.vector = None
         if config.tag_column != "none":
             self.tag = nn.Embedding(len(vocab.tags), config.tag_size)
-            sizes.append(config.tag_size)
+            self.size += config.tag_size
         if config.marks:
-            self.mark = Marks(len(vocab.marks), config.mark_size)
-            sizes.append(config.mark_size)
+            self.mark = VectorBag(len(vocab.marks), config.mark_size, takes_mean=False)
+            self.size += config.mark_size
         if config.pieces:
-            self.spelling = Spelling(len(vocab.ngrams), config.piece_size)
-            sizes.append(config.piece_size)
+            self.spelling = VectorBag(len(vocab.ngrams), config.piece_size, takes_mean=True)
+            self.size += config.piece_size
         if config.vector_words:
             self.vector = nn.Embedding(len(vocab.vectors), config.vector_size)
             self.vector.weight.requires_grad_(False)
-            sizes.append(config.vector_size)
+            self.size += config.vector_size
         if vocab.subwords is not None:
-            sizes.append(vocab.subwords.settings.size)
-        self.size = sum(sizes)
+            self.size += vocab.subwords.settings.size
         self.dropout = 0.0
         self.word_dropout = 0.0
 
@@ -82,15 +65,13 @@ class Inputs(nn.Module):
         if self.training and self.word_dropout:
             dropped = torch.rand(words.shape, device=words.device) < self.word_dropout
             words = torch.where(dropped & (words >= N_SPECIALS), UNK, words)
-        parts: list[Tensor] = [self.word(words)]
-        if self.tag is not None:
-            parts.append(self.tag(ids.tags))
-        if self.mark is not None:
-            parts.append(self.mark(ids.marks))
-        if self.spelling is not None:
-            parts.append(self.spelling(ids.ngrams))
-        if self.vector is not None:
-            parts.append(self.vector(ids.vectors))
+        others = (
+            (self.tag, ids.tags),
+            (self.mark, ids.marks),
+            (self.spelling, ids.ngrams),
+            (self.vector, ids.vectors),
+        )
+        parts = [self.word(words), *(table(of_word) for table, of_word in others if table)]
         if in_context is not None:
             parts.append(in_context)
         if self.training and self.dropout:

@@ -1,10 +1,17 @@
-"""Labels of arcs, the end of Sec. 3.2: a two-layer rectifier network on [a_i; a_j; x_i; x_j]."""
+"""Labels of arcs and tags of words: distributions over strings, with one loss.
+
+Labels, the end of Sec. 3.2, come from a two-layer rectifier network on [a_i; a_j; x_i; x_j].
+Tags come from a_i, in the same pass as heads.
+"""
+
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from headwise.vocabulary.vocab import N_SPECIALS
+from headwise.settings.choices import PredictedTag
+from headwise.vocabulary.vocab import N_SPECIALS, Index
 
 
 class Labeller(nn.Module):
@@ -22,12 +29,9 @@ class Labeller(nn.Module):
     def forward(self, arcs: Tensor) -> Tensor:
         """Give log-probabilities of labels [M, R], no specials, for arcs [M, 2 (2d + s + q)]."""
         hidden = functional.dropout(arcs, self.input_dropout, self.training)
-        hidden = functional.dropout(
-            functional.relu(self.first(hidden)), self.hidden_dropout, self.training
-        )
-        hidden = functional.dropout(
-            functional.relu(self.second(hidden)), self.hidden_dropout, self.training
-        )
+        for layer in (self.first, self.second):
+            hidden = functional.relu(layer(hidden))
+            hidden = functional.dropout(hidden, self.hidden_dropout, self.training)
         return functional.log_softmax(self.last(hidden).float(), dim=-1)
 
 
@@ -41,7 +45,29 @@ def arc_features(states: Tensor, inputs: Tensor, dependents: Tensor, heads: Tens
     return torch.cat(parts, dim=-1)
 
 
-def label_loss(log_probs: Tensor, gold_labels: Tensor) -> Tensor:
-    """Sum the negative log-likelihood; arcs whose label id is a special one (UNK) do not count."""
-    targets = (gold_labels.long() - N_SPECIALS).clamp(min=-1)
-    return functional.nll_loss(log_probs, targets, ignore_index=-1, reduction="sum")
+class Tagger(nn.Module):
+    """One linear layer for each column; PAD, UNK and ROOT are never predicted."""
+
+    def __init__(self, size: int, predicted: Mapping[PredictedTag, Index]) -> None:
+        """Make the layers; `size` is that of a_i."""
+        super().__init__()
+        self.columns = nn.ModuleDict(
+            {column: nn.Linear(size, len(index.strings)) for column, index in predicted.items()}
+        )
+
+    def forward(self, states: Tensor) -> list[Tensor]:
+        """Give log-probabilities [..., tags] for states [..., 2d], a tensor for each column."""
+        return [
+            functional.log_softmax(layer(states).float(), dim=-1) for layer in self.columns.values()
+        ]
+
+
+def label_loss(log_probs: Tensor, gold: Tensor) -> Tensor:
+    """Sum the negative log-likelihood of labels or tags, divided by the rows of the batch.
+
+    `log_probs` [B, ..., R]; of the `gold` ids [B, ...] specials (ROOT, PAD, UNK) do not count.
+    """
+    targets = (gold.long() - N_SPECIALS).clamp(min=-1).flatten()
+    flat = log_probs.flatten(0, -2)
+    total = functional.nll_loss(flat, targets, ignore_index=-1, reduction="sum")
+    return total / len(gold)

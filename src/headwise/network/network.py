@@ -6,11 +6,10 @@ from torch import Tensor, nn
 from headwise.arrays import BoolArray, FloatArray
 from headwise.network.encoder import Encoder, WindowIds
 from headwise.network.inputs import Inputs
-from headwise.network.label import Labeller
+from headwise.network.label import Labeller, Tagger
 from headwise.network.pei import PeiSelector, Window
 from headwise.network.represent import BiLstm
 from headwise.network.select import AdditiveSelector, head_distribution
-from headwise.network.tag import Tagger
 from headwise.settings.model import ModelConfig
 from headwise.settings.training import LabelConfig, TrainConfig
 from headwise.vocabulary.encode import WordIds
@@ -101,9 +100,15 @@ def build_network(
     network.set_dropout(train, label)
     network.to(device)
     if vectors is not None:
-        set_vectors(network, torch.from_numpy(vectors))
+        assert network.inputs.vector is not None
+        network.inputs.vector.weight.data.copy_(torch.from_numpy(vectors))
     if word_vectors is not None:
-        freeze_vectors(network, *map(torch.from_numpy, word_vectors))
+        # In the paper the vectors initialise W_e; the authors' code keeps them fixed, and so do we.
+        table, found = (torch.from_numpy(part).to(device) for part in word_vectors)
+        weight = network.inputs.word.weight
+        weight.data[found] = table[found]
+        learned = (~found)[:, None].to(weight.dtype)
+        weight.register_hook(lambda gradient: gradient * learned)  # type: ignore[no-untyped-call]
     return network
 
 
@@ -119,23 +124,3 @@ def initialise(network: Network, scale: float, seed: int) -> None:
                 continue
             drawn = torch.rand(parameter.shape, generator=generator)
             parameter.copy_((2 * drawn - 1) * scale)
-
-
-def set_vectors(network: Network, table: Tensor) -> None:
-    """Put pre-trained vectors [ids, size] into the input of their own; they never change."""
-    assert network.inputs.vector is not None
-    with torch.no_grad():
-        network.inputs.vector.weight.copy_(table)
-
-
-def freeze_vectors(network: Network, table: Tensor, found: Tensor) -> None:
-    """Put pre-trained vectors into W_e; rows that were found never change, the others learn.
-
-    In the paper the vectors initialise W_e; we follow the authors' code, which keeps them fixed.
-    """
-    weight = network.inputs.word.weight
-    found = found.to(weight.device)
-    with torch.no_grad():
-        weight[found] = table.to(weight.device)[found]
-    learned = (~found)[:, None].to(weight.dtype)
-    weight.register_hook(lambda gradient: gradient * learned)  # type: ignore[no-untyped-call]

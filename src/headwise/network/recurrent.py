@@ -75,56 +75,40 @@ class _Layer(torch.autograd.Function):
 
 
 def _run_steps(summed: Tensor, recurrent: Tensor, keep: Tensor) -> Layer:
+    """Give h, the gates after their activation and c of every step; `summed` is W x_t + bias."""
     hidden = summed.new_zeros(*summed.shape[1:3], recurrent.shape[1])  # [g, B, d]
     cell = torch.zeros_like(hidden, dtype=torch.float32)
     steps = []
     for t in range(len(summed)):
-        hidden, gates, cell = _step(torch.baddbmm(summed[t], hidden, recurrent), cell, keep[t])
-        steps.append((hidden, gates, cell))
+        gates = torch.baddbmm(summed[t], hidden, recurrent).float()  # [g, B, 4d]
+        i, f, g, o = gates.chunk(4, dim=-1)
+        i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
+        cell = f * cell + i * g * keep[t]
+        hidden = (o * cell.tanh()).to(summed.dtype)
+        steps.append((hidden, torch.cat([i, f, g, o], dim=-1), cell))
     shown, activated, cells = (torch.stack(part) for part in zip(*steps, strict=True))
     return shown, activated, cells
 
 
 def _run_steps_back(gradient: Tensor, layer: Layer, recurrent: Tensor, keep: Tensor) -> Tensor:
+    """Give the gradient of the summed gates, [T, g, B, 4d], for that of h."""
     hidden, gates, cells = layer
     to_hidden = recurrent.transpose(1, 2)  # [g, 4d, d]
     from_later, from_cell = torch.zeros_like(hidden[0]), torch.zeros_like(cells[0])
     sums = []
     for t in range(len(gates) - 1, -1, -1):
-        cell = cells[t - 1] if t else torch.zeros_like(from_cell)
+        before = cells[t - 1] if t else torch.zeros_like(from_cell)
         shown = gradient[t].float() + from_later.float()
-        summed, from_cell = _step_back(gates[t], (cell, cells[t]), keep[t], shown, from_cell)
-        sums.append(summed.to(hidden.dtype))
-        from_later = torch.bmm(sums[-1], to_hidden)
-    return torch.stack(sums[::-1])  # [T, g, B, 4d]
-
-
-def _step(summed: Tensor, cell: Tensor, keep: Tensor) -> Layer:
-    """Give h_t, the gates after their activation [g, B, 4d], and c_t."""
-    i, f, g, o = summed.float().chunk(4, dim=-1)
-    i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
-    new_cell = f * cell + i * g * keep
-    shown = (o * new_cell.tanh()).to(summed.dtype)
-    return shown, torch.cat([i, f, g, o], dim=-1), new_cell
-
-
-def _step_back(
-    gates: Tensor, cells: tuple[Tensor, Tensor], keep: Tensor, shown: Tensor, from_cell: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Give the gradients of the summed gates [g, B, 4d] and of c_(t-1).
-
-    `cells` are c_(t-1) and c_t, `shown` the gradient of h_t and `from_cell` that of c_t by c_(t+1).
-    """
-    i, f, g, o = gates.chunk(4, dim=-1)
-    squashed = cells[1].tanh()
-    inner = from_cell + shown * o * (1 - squashed * squashed)
-    summed = torch.cat(
-        [
-            inner * g * keep * i * (1 - i),
-            inner * cells[0] * f * (1 - f),
-            inner * i * keep * (1 - g * g),
+        i, f, g, o = gates[t].chunk(4, dim=-1)
+        squashed = cells[t].tanh()
+        inner = from_cell + shown * o * (1 - squashed * squashed)
+        of_gates = [
+            inner * g * keep[t] * i * (1 - i),
+            inner * before * f * (1 - f),
+            inner * i * keep[t] * (1 - g * g),
             shown * squashed * o * (1 - o),
-        ],
-        dim=-1,
-    )
-    return summed, inner * f
+        ]
+        from_cell = inner * f
+        sums.append(torch.cat(of_gates, dim=-1).to(hidden.dtype))
+        from_later = torch.bmm(sums[-1], to_hidden)
+    return torch.stack(sums[::-1])

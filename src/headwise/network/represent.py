@@ -58,8 +58,18 @@ class BiLstm(nn.Module):
         if not share and not (self.training and kernels_on(ahead.device)):
             return one(ahead)[0], other(back)[0]
         both = torch.stack([ahead, back])  # [2, B, N+1, s+q or d]
-        states = run_with_dropout(both, (one, other), share)
-        return states[0], states[1]
+        weight_ih, weight_hh, bias_ih, bias_hh = (
+            torch.stack([getattr(lstm, f"{name}_l0") for lstm in (one, other)])
+            for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        )
+        projected = torch.einsum("gbtk,gdk->tgbd", both, weight_ih)  # [N+1, 2, B, 4d]
+        bias = (bias_ih + bias_hh).to(projected.dtype)  # [2, 4d]
+        recurrent = weight_hh.transpose(1, 2).to(projected.dtype)  # [2, d, 4d]
+        ones = torch.ones(*projected.shape[:3], recurrent.shape[1], device=both.device)
+        keep = functional.dropout(ones, share)
+        hidden = run_layer(projected.contiguous(), bias, recurrent, keep)  # [N+1, 2, B, d]
+        ahead, back = hidden.permute(1, 2, 0, 3)
+        return ahead, back
 
     def _drop(self, values: Tensor) -> Tensor:
         """Drop units of values [B, N+1, k]: anew at each word, or the same throughout a sentence.
@@ -72,21 +82,6 @@ class BiLstm(nn.Module):
             return functional.dropout(values, self.dropout)
         mask = functional.dropout(torch.ones_like(values[:, :1]), self.dropout)  # [B, 1, k]
         return values * mask
-
-
-def run_with_dropout(inputs: Tensor, lstms: tuple[nn.Module, nn.Module], share: float) -> Tensor:
-    """Run one layer of both directions at once, with dropout: [2, B, T, k] to [2, B, T, d]."""
-    weight_ih, weight_hh, bias_ih, bias_hh = (
-        torch.stack([getattr(lstm, f"{name}_l0") for lstm in lstms])
-        for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-    )
-    projected = torch.einsum("gbtk,gdk->tgbd", inputs, weight_ih)  # [T, 2, B, 4d]
-    bias = (bias_ih + bias_hh).to(projected.dtype)  # [2, 4d]
-    recurrent = weight_hh.transpose(1, 2).to(projected.dtype)  # [2, d, 4d]
-    n_steps, _, n_sentences, _ = projected.shape
-    ones = torch.ones(n_steps, 2, n_sentences, recurrent.shape[1], device=inputs.device)
-    hidden = run_layer(projected.contiguous(), bias, recurrent, functional.dropout(ones, share))
-    return hidden.permute(1, 2, 0, 3)
 
 
 def reverse(values: Tensor, lengths: Tensor | None) -> Tensor:

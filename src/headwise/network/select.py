@@ -58,7 +58,6 @@ def head_loss(log_probs: Tensor, gold_heads: Tensor) -> Tensor:
 
     `log_probs` [B, N+1, N+1]; `gold_heads` [B, N+1] is -1 for ROOT, padding, and words without one.
     """
-    n_sentences = len(gold_heads)
     flat = log_probs.flatten(0, 1)  # [B * (N+1), N+1]
     total = functional.nll_loss(flat, gold_heads.flatten().long(), ignore_index=-1, reduction="sum")
-    return total / n_sentences
+    return total / len(gold_heads)

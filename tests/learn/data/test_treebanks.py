@@ -1,4 +1,4 @@
-"""Treebanks with pre-trained vectors beside them."""
+"""Treebanks are found by name, and read with the pre-trained vectors beside them."""
 
 from pathlib import Path
 
@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from headwise import read_sentences
-from headwise.errors import ConfigError
-from headwise.learn.data.treebanks import Data, in_treebank, load_data
+from headwise.errors import ConfigError, DataError
+from headwise.learn.data.treebanks import Data, in_treebank, load_data, sources_of
 from headwise.settings.recipe import Recipe
 from headwise.vocabulary.vocab import N_SPECIALS, UNK
 
@@ -36,18 +36,10 @@ def test_vectors_are_those_of_the_first_words_and_of_the_treebank(
         assert all(data.vocab.vector_id(word.form) >= N_SPECIALS for word in sentence.words)
 
 
-def test_without_vector_words_there_is_no_table(tiny_recipe: Recipe) -> None:
+def test_vector_words_need_vectors(full_recipe: Recipe, tiny_recipe: Recipe) -> None:
     assert load(tiny_recipe).vectors is None
-
-
-def test_vector_words_need_vectors(full_recipe: Recipe) -> None:
     with pytest.raises(ConfigError, match=r"vector_words needs model.vectors\nhint: --set"):
         load(full_recipe, vectors="")
-
-
-def test_vectors_of_another_size_name_the_setting(full_recipe: Recipe) -> None:
-    with pytest.raises(ConfigError, match=r"vector_size is 7\nhint: --set model.vector_size=6"):
-        load(full_recipe, vector_size=7)
 
 
 def test_another_input_is_another_fingerprint(full_recipe: Recipe) -> None:
@@ -88,3 +80,46 @@ def test_several_treebanks_have_one_vocabulary_and_a_mark_each(
     assert set(data.vocab.words.strings) == words
     assert in_treebank(data.vocab, "second").treebank == "second"
     assert in_treebank(data.vocab, "third").treebank == "first"
+
+
+def made(path: Path) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    return str(path)
+
+
+def test_a_file_and_folders_are_named_in_order(tmp_path: Path) -> None:
+    files = [
+        made(tmp_path / "UD_A" / "train.conllu.xz"),
+        made(tmp_path / "UD_B" / "bb_b-ud-train.conllu"),
+        made(tmp_path / "c.part.conllu"),
+    ]
+    made(tmp_path / "UD_A" / "dev.conllu.xz")
+    made(tmp_path / "UD_B" / "bb_b-ud-dev.conllu")
+    given = (str(tmp_path / "UD_A"), str(tmp_path / "UD_B"), files[2])
+    found = {"UD_A": files[0], "bb_b-ud": files[1], "c": files[2]}
+    assert list(sources_of(given, "train").items()) == list(found.items())
+    assert list(sources_of(given[:2], "dev")) == ["UD_A", "bb_b-ud"]
+    assert sources_of("some/where/train.conllu", "train") == {"where": "some/where/train.conllu"}
+
+
+@pytest.mark.parametrize("given", ["", (), ("a.conllu", "")])
+def test_nothing_is_refused(given: str | tuple[str, ...]) -> None:
+    with pytest.raises(ConfigError, match="no dev treebank\nhint: --dev FILE"):
+        sources_of(given, "dev")
+
+
+def test_two_of_one_name_are_refused(tmp_path: Path) -> None:
+    given = tuple(made(tmp_path / part / "same" / "train.conllu") for part in "ab")
+    with pytest.raises(ConfigError, match="two train treebanks are named same"):
+        sources_of(given, "train")
+
+
+def test_a_folder_must_hold_one_file(tmp_path: Path) -> None:
+    made(tmp_path / "train.txt")
+    with pytest.raises(DataError, match="and has: none\nhint: name the file: --train FILE"):
+        sources_of(str(tmp_path), "train")
+    made(tmp_path / "train.conllu")
+    made(tmp_path / "x-ud-train.conllu.gz")
+    with pytest.raises(DataError, match=r"train.conllu, x-ud-train.conllu.gz"):
+        sources_of(str(tmp_path), "train")

@@ -1,4 +1,5 @@
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +34,7 @@ def folder(path: Path) -> None:
     np.savez(path / "vectors.npz", values=values, scale=np.ones(len(ROWS), np.float32))
 
 
-ways = pytest.mark.parametrize(
+@pytest.mark.parametrize(
     ("name", "write"),
     [
         ("v.txt", glove),
@@ -42,21 +43,13 @@ ways = pytest.mark.parametrize(
         ("v", folder),
     ],
 )
-
-
-@ways
-def test_vectors_of_known_words_are_found(name: str, write: object, tmp_path: Path) -> None:
-    write(tmp_path / name)  # type: ignore[operator]
+def test_vectors_of_known_words_and_the_first_ones_are_read(
+    name: str, write: Callable[[Path], None], tmp_path: Path
+) -> None:
+    write(tmp_path / name)
     table, found = read_vectors(tmp_path / name, WORDS, 2)
     assert found.tolist() == [False] * 3 + [True] * 4 + [False]
     assert table[3:7].tolist() == [[1, 2], [3, 4], [3, 4], [5, 6]]
-
-
-@ways
-def test_first_vectors_and_those_asked_for_are_read(
-    name: str, write: object, tmp_path: Path
-) -> None:
-    write(tmp_path / name)  # type: ignore[operator]
     words, table = read_first_vectors(tmp_path / name, 2, 2, {"candy", "unseen", "kids"})
     assert words == ["kids", "love", "candy"]
     assert table.tolist() == [[1, 2], [3, 4], [5, 6]]
@@ -75,8 +68,6 @@ def test_first_vectors_that_are_none_are_refused(tmp_path: Path) -> None:
     glove(tmp_path / "v.txt")
     with pytest.raises(DataError, match=r"v\.txt: no vectors"):
         read_first_vectors(tmp_path / "v.txt", 0, 2, {"unseen"})
-    with pytest.raises(ConfigError, match=r"vector_size is 3\nhint: --set model.vector_size=2"):
-        read_first_vectors(tmp_path / "v.txt", 9, 3, set())
 
 
 def test_words_with_spaces_are_read(tmp_path: Path) -> None:
@@ -90,6 +81,8 @@ def test_wrong_size_names_the_setting(tmp_path: Path) -> None:
     glove(tmp_path / "v.txt")
     with pytest.raises(ConfigError, match=r"word_size is 300\nhint: --set model.word_size=2"):
         read_vectors(tmp_path / "v.txt", WORDS, 300)
+    with pytest.raises(ConfigError, match=r"vector_size is 3\nhint: --set model.vector_size=2"):
+        read_first_vectors(tmp_path / "v.txt", 9, 3, set())
 
 
 @pytest.mark.parametrize("header", ["", "2 4\n"])

@@ -70,14 +70,6 @@ def test_the_loss_is_weighed() -> None:
     assert NO_TARGETS.tag(3) is None
 
 
-def test_a_sure_teacher_is_gold() -> None:
-    log_probs = functional.log_softmax(torch.randn(4, 5), dim=-1)
-    gold = torch.tensor([3, 0, 2, 2])
-    sure = functional.one_hot(gold, 5).float()
-    total = functional.nll_loss(log_probs, gold, reduction="sum")
-    torch.testing.assert_close(cross_entropy(log_probs, sure, 1.0), total)
-
-
 @pytest.mark.parametrize("temperature", [1.0, 2.0])
 def test_padding_and_words_that_are_without_targets_have_no_gradient(temperature: float) -> None:
     scores = torch.randn(3, 4, requires_grad=True)

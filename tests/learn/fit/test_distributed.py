@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -11,14 +12,14 @@ import safetensors.torch
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import Tensor, nn
+from torch import Tensor
 
 import headwise
 from headwise.errors import ConfigError
-from headwise.learn.data.on_device import Treebank, put_on_device
+from headwise.learn.data.on_device import put_on_device
 from headwise.learn.data.treebanks import load_data
 from headwise.learn.fit.checkpoint import CHECKPOINT, load_checkpoint
-from headwise.learn.fit.distributed import ALONE, Gradients, Group, meet
+from headwise.learn.fit.distributed import ALONE, Group, Launch, meet
 from headwise.learn.fit.loop import seed_epoch, train_heads
 from headwise.settings.recipe import Recipe
 
@@ -58,10 +59,17 @@ def environment(**more: object) -> dict[str, str]:
     )
 
 
-def written(folder: Path, text: str, treebank: Path) -> list[str]:
+def written(
+    folder: Path,
+    treebank: Path,
+    epochs: int = 4,
+    rate: float = 0.01,
+    batch_size: int = 4,
+    more: str = "",
+) -> list[str]:
     """Write a recipe; give the command that trains by it, but for its folder."""
     recipe = folder / "recipe.toml"
-    recipe.write_text(text)
+    recipe.write_text(RECIPE.format(epochs=epochs, rate=rate, batch_size=batch_size) + more)
     return ["train", str(recipe), "--train", str(treebank), "--dev", str(treebank)]
 
 
@@ -76,20 +84,18 @@ def finish(*command: object, returns: int = 0, **more: object) -> str:
     return done.stderr
 
 
-def start_without_launcher(
-    size: int, *arguments: list[str], **more: object
-) -> list[tuple[int, str]]:
+def start_without_launcher(*arguments: list[str], **more: object) -> list[tuple[int, str]]:
     """Run processes as a cluster's scheduler does; give how each ended and what it said."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": size}
+    place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": len(arguments)}
     processes = [
         subprocess.Popen(
             [sys.executable, str(LAUNCHED), *own],
             env=environment(**place, RANK=rank, **more), stderr=subprocess.PIPE, text=True,
         )
-        for rank, own in zip(range(size), arguments, strict=True)
+        for rank, own in enumerate(arguments)
     ]  # fmt: skip
     said = [process.communicate(timeout=240)[1] for process in processes]
     return [(process.returncode, text) for process, text in zip(processes, said, strict=True)]
@@ -112,8 +118,7 @@ def scores(folder: Path) -> list[tuple[str, int, float, float | None, float, boo
 
 
 def test_two_processes_train_one_model(tiny_treebank: Path, tmp_path: Path) -> None:
-    text = RECIPE.format(epochs=2, rate=0.001, batch_size=8) + SEGMENT
-    train = written(tmp_path, text, tiny_treebank)
+    train = written(tmp_path, tiny_treebank, 2, 0.001, 8, SEGMENT)
     two = tmp_path / "two"
     said = finish(*TORCHRUN, 2, "-m", "headwise", *train, "--out", two)
     assert {path.name for path in two.iterdir()} == {
@@ -132,7 +137,7 @@ def test_two_processes_train_one_model(tiny_treebank: Path, tmp_path: Path) -> N
 
 def test_killed_run_of_two_processes_resumes_with_one(tiny_treebank: Path, tmp_path: Path) -> None:
     """The run ends with the weights of one that had one process all the time."""
-    train = written(tmp_path, RECIPE.format(epochs=4, rate=0.01, batch_size=4), tiny_treebank)
+    train = written(tmp_path, tiny_treebank)
     whole, two = tmp_path / "whole", tmp_path / "two"
     said = finish(
         sys.executable, LAUNCHED, *train, "--out", whole, WATCHED=whole, DOUBLE=1, NO_MODEL=1
@@ -151,13 +156,10 @@ def test_killed_run_of_two_processes_resumes_with_one(tiny_treebank: Path, tmp_p
 
 
 def test_error_is_said_once(tiny_treebank: Path, tmp_path: Path) -> None:
-    text = RECIPE.format(epochs=4, rate=0.01, batch_size=4)
-    train = [*written(tmp_path, text, tiny_treebank), "--out", str(tmp_path / "run")]
+    train = [*written(tmp_path, tiny_treebank), "--out", str(tmp_path / "run")]
     other = tmp_path / "other.conllu"
     other.write_text(tiny_treebank.read_text(encoding="utf-8").replace("nsubj", "obj"))
-    ends = start_without_launcher(
-        2, train, [*train, "--train", str(other)], WATCHED=tmp_path / "run"
-    )
+    ends = start_without_launcher(train, [*train, "--train", str(other)], WATCHED=tmp_path / "run")
     assert [code for code, _ in ends] == [1, 1]
     said = "".join(text for _, text in ends)
     # The recipe names the treebank, too.
@@ -167,10 +169,9 @@ def test_error_is_said_once(tiny_treebank: Path, tmp_path: Path) -> None:
 
 
 def test_process_that_is_lost_ends_the_run(tiny_treebank: Path, tmp_path: Path) -> None:
-    text = RECIPE.format(epochs=4, rate=0.01, batch_size=4)
-    train = [*written(tmp_path, text, tiny_treebank), "--out", str(tmp_path / "run")]
+    train = [*written(tmp_path, tiny_treebank), "--out", str(tmp_path / "run")]
     first, second = start_without_launcher(
-        2, train, train, WATCHED=tmp_path / "run", KILL_AT=2, KILLED="1"
+        train, train, WATCHED=tmp_path / "run", KILL_AT=2, KILLED="1"
     )
     assert second == (-9, "")
     assert first[0] == 1
@@ -199,31 +200,20 @@ def test_parts_are_the_whole_and_of_nearly_one_size(size: int, items: list[int])
     assert again == items
 
 
-class Steps:
-    """What a stepper is called with."""
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[list[int], int, float, float]] = []
-
-    def __call__(self, chosen: Tensor, longest: int, rate: float, share: float) -> Tensor:
-        self.calls.append((chosen.tolist(), longest, rate, share))
-        return torch.zeros(())
-
-
-@pytest.fixture(scope="module")
-def treebank(tiny_recipe: Recipe) -> Treebank:
-    data = load_data(tiny_recipe.data, tiny_recipe.model, tiny_recipe.train)
-    return put_on_device(data.train, torch.device("cpu"))
-
-
 @pytest.mark.parametrize("size", [2, 3, 7])
-def test_processes_share_the_batches_of_one(
-    size: int, treebank: Treebank, tiny_recipe: Recipe
-) -> None:
+def test_processes_share_the_batches_of_one(size: int, tiny_recipe: Recipe) -> None:
+    data = load_data(tiny_recipe.data, tiny_recipe.model, tiny_recipe.train)
+    treebank = put_on_device(data.train, torch.device("cpu"))
+
     def calls(group: Group) -> list[tuple[list[int], int, float, float]]:
-        steps = Steps()
-        list(train_heads(steps, treebank, tiny_recipe.train, "adam", 3, 9, float, group))  # type: ignore[arg-type]
-        return steps.calls
+        seen = []
+
+        def step(chosen: Tensor, longest: int, rate: float, share: float) -> Tensor:
+            seen.append((chosen.tolist(), longest, rate, share))
+            return torch.zeros(())
+
+        list(train_heads(step, treebank, tiny_recipe.train, "adam", 3, 9, float, group))  # type: ignore[arg-type]
+        return seen
 
     whole = calls(ALONE)
     parts = [calls(Group(rank, size)) for rank in range(size)]
@@ -245,19 +235,6 @@ def test_processes_draw_one_order_and_dropout_of_their_own() -> None:
     assert tuple(torch.rand(9).tolist()) in masks
 
 
-def test_alone_nothing_is_summed() -> None:
-    assert ALONE.leads
-    assert ALONE.total(3, 4) == [3, 4]
-    ALONE.require_same(recipe=b"any")
-    ALONE.leave()
-    weight = nn.Parameter(torch.ones(2))
-    gradients = Gradients([weight], ALONE)
-    weight.sum().backward()
-    assert gradients.sum(torch.tensor(5.0), 1.0).item() == 5
-    gradients.clear()
-    assert weight.grad is None
-
-
 @pytest.mark.parametrize("size", [1, 2])
 def test_gpus_reach_the_weights_of_one(
     size: int, tiny_treebank: Path, tmp_path: Path
@@ -265,9 +242,32 @@ def test_gpus_reach_the_weights_of_one(
     if torch.cuda.device_count() < size:
         pytest.skip(f"needs {size} GPUs")
     # Three epochs meet each shape of batch often enough to record and to replay it.
-    text = RECIPE.format(epochs=3, rate=0.001, batch_size=8)
-    train = [*written(tmp_path, text, tiny_treebank), "--device", "cuda"]
+    train = [*written(tmp_path, tiny_treebank, 3, 0.001, 8), "--device", "cuda"]
     one, more = tmp_path / "one", tmp_path / "more"
     finish(sys.executable, "-m", "headwise", *train, "--out", one)
     finish(*TORCHRUN, size, "-m", "headwise", *train, "--out", more)
     assert distance(one, more) < 1e-3
+
+
+def launch(local_rank: int, local_size: int) -> Launch:
+    return Launch(torch.distributed.HashStore(), local_rank, local_size, local_rank, local_size)
+
+
+def test_each_process_has_a_device_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    n_gpus = count(0)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: next(n_gpus))
+    assert launch(1, 2).own_device("auto") == "cpu"
+    with pytest.raises(ConfigError, match="2 processes on a machine with 1 GPUs"):
+        launch(1, 2).own_device("cuda")
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert [launch(rank, 2).own_device("auto") for rank in (0, 1)] == ["cuda:0", "cuda:1"]
+    assert launch(1, 2).own_device("cpu") == "cpu"
+    assert launch(0, 1).own_device("cuda:1") == "cuda:1"
+    with pytest.raises(ConfigError, match="--device cuda:1 is one device, for 2 processes"):
+        launch(1, 2).own_device("cuda:1")
+
+
+def test_only_the_first_to_fail_speaks() -> None:
+    both = launch(0, 2)
+    assert both.is_first_to_fail()
+    assert not both.is_first_to_fail()

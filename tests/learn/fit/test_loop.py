@@ -36,7 +36,7 @@ class PeakMemory(TorchDispatchMode):
         return result
 
 
-def test_features_of_a_treebank_are_in_memory_once(tiny_recipe: Recipe) -> None:
+def test_arcs_are_those_of_the_treebank_and_in_memory_once(tiny_recipe: Recipe) -> None:
     data = load_data(tiny_recipe.data, tiny_recipe.model, tiny_recipe.train)
     network = build_network(
         tiny_recipe.model, data.vocab, tiny_recipe.train, tiny_recipe.label, CPU.device
@@ -45,13 +45,6 @@ def test_features_of_a_treebank_are_in_memory_once(tiny_recipe: Recipe) -> None:
         arcs = collect_arcs(network, data.train, CPU.device, pairs_per_batch=200)
     features = [arcs.states, arcs.inputs]
     assert peak.n_bytes < 1.6 * sum(part.numel() * part.element_size() for part in features)
-
-
-def test_arcs_are_those_of_the_treebank(tiny_recipe: Recipe) -> None:
-    data = load_data(tiny_recipe.data, tiny_recipe.model, tiny_recipe.train)
-    network = build_network(
-        tiny_recipe.model, data.vocab, tiny_recipe.train, tiny_recipe.label, CPU.device
-    )
     arcs = collect_arcs(network, data.train, CPU.device)
     selections = TorchScorer(network, data.vocab, CPU.device).select_encoded(data.train.encoded)
     for part, stored in enumerate((arcs.states, arcs.inputs)):

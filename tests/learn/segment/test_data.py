@@ -13,7 +13,6 @@ from headwise.learn.segment.data import (
     draw_paragraph_starts,
     encode_sentence,
     frequent_characters,
-    gold_sentence,
     gold_sentences,
     gold_text,
     has_paragraphs,
@@ -36,8 +35,8 @@ STOP = GoldToken(".", (".",), True)
 
 
 def test_surface_is_the_text_of_the_treebank(ewt_sentences: list[Sentence]) -> None:
-    for sentence in ewt_sentences:
-        assert to_text(encode_sentence(gold_sentence(sentence)).codes) == sentence.text
+    for sentence, gold in zip(ewt_sentences, gold_sentences(ewt_sentences), strict=True):
+        assert to_text(encode_sentence(gold).codes) == sentence.text
 
 
 @pytest.mark.parametrize("name", ["coptic-20.conllu", "ewt-empty-nodes-6.conllu"])
@@ -71,17 +70,17 @@ def test_sentences_are_joined_by_space_break_or_nothing() -> None:
         GoldSentence((DO, STOP), True),
     ]
     encoded = [encode_sentence(sentence) for sentence in sentences]
-    text = gold_text(encoded, paragraph_starts(encoded, True))
-    assert to_text(text.codes) == "do . . don't\u2029do .\u2029"
-    assert np.flatnonzero(text.labels & SENTENCE_END).tolist() == [3, 11, 16]
-    bare = gold_text(encoded, np.array([True, True, True]), np.array([True] * 3))
-    assert to_text(bare.codes) == "do \u2029. don't\u2029do \u2029".replace(" \u2029", "\u2029")
-    mark = gold_text([encode_sentence(GoldSentence((STOP,), True))], *np.ones((2, 1), np.bool_))
-    assert to_text(mark.codes) == ".\u2029"
-    without = gold_text(encoded, paragraph_starts(encoded, False))
-    assert to_text(without.codes) == "do . . don'tdo .\u2029"
-    assert text.labels[:4].tolist() == [0, 2 | 8, 0, 2 | 4]
-    targets = make_targets(text).tolist()
+    codes, labels = gold_text(encoded, paragraph_starts(encoded, True))
+    assert to_text(codes) == "do . . don't\u2029do .\u2029"
+    assert np.flatnonzero(labels & SENTENCE_END).tolist() == [3, 11, 16]
+    bare, _ = gold_text(encoded, np.array([True] * 3), np.array([True] * 3))
+    assert to_text(bare) == "do\u2029. don't\u2029do\u2029"
+    mark, _ = gold_text([encode_sentence(GoldSentence((STOP,), True))], *np.ones((2, 1), np.bool_))
+    assert to_text(mark) == ".\u2029"
+    without, _ = gold_text(encoded, paragraph_starts(encoded, False))
+    assert to_text(without) == "do . . don'tdo .\u2029"
+    assert labels[:4].tolist() == [0, 2 | 8, 0, 2 | 4]
+    targets = make_targets(codes, labels).tolist()
     assert targets[:4] == [[0, -1, -1], [2, 0, 1], [-1, -1, -1], [2, 1, 0]]
     assert targets[11] == [2, IGNORED, 0]  # the blank line decides that the sentence ends
 
@@ -127,13 +126,11 @@ def test_batches_hold_every_character_once() -> None:
     ids = np.arange(1, 101, dtype=np.int32)
     targets = np.stack([ids] * 3, axis=1).astype(np.int64)
     batches = list(segment_batches(ids, targets, 3, 2, 8, random))
-    kept = np.concatenate([batch.targets.reshape(-1, 3) for batch in batches])
+    kept = np.concatenate([batch_targets.reshape(-1, 3) for _, batch_targets in batches])
     assert sorted(kept[kept[:, 0] != IGNORED, 0].tolist()) == ids.tolist()
-    for batch in batches:
-        middle = batch.ids[:, 3:-3]
-        assert middle.shape == batch.targets.shape[:2]
-        assert (middle == np.where(batch.targets[..., 0] == IGNORED, 0, middle)).all()
-        assert ((middle == batch.targets[..., 0]) | (middle == 0)).all()
+    for batch_ids, batch_targets in batches:
+        is_padding = batch_targets[..., 0] == IGNORED
+        assert np.array_equal(batch_ids[:, 3:-3], np.where(is_padding, 0, batch_targets[..., 0]))
 
 
 def test_hidden_characters_show_their_class() -> None:

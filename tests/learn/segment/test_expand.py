@@ -1,5 +1,6 @@
 """Expansions are learned as seen, and carry over to similar tokens."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,34 +12,33 @@ LETTERS = st.text(st.sampled_from("abcAB-"), min_size=1, max_size=5)
 PAIRS = st.lists(st.tuples(LETTERS, st.tuples(LETTERS, LETTERS)), min_size=1, max_size=8)
 
 
-def sentence(*pairs: tuple[str, tuple[str, ...]]) -> GoldSentence:
+Pair = tuple[str, tuple[str, ...]]
+
+
+def sentence(*pairs: Pair) -> GoldSentence:
     return GoldSentence(tuple(GoldToken(form, words, True) for form, words in pairs), False)
 
 
-def test_most_frequent_expansion_wins_whatever_its_case() -> None:
-    rules = learn_expansions(
-        [sentence(("no", ("em", "o")), ("No", ("Em", "o")), ("no", ("n", "ao")))]
-    )
-    assert rules.expand("no") == ("em", "o")
-    assert rules.expand("NO") == ("EM", "O")
-
-
-def test_case_that_no_rule_gives_is_kept() -> None:
-    rules = learn_expansions([sentence(("d'Arc", ("de", "Arc")))])
-    assert rules.expand("d'Arc") == ("de", "Arc")
-
-
-def test_capitals_are_measured_against_the_words_of_the_small_form() -> None:
-    rules = learn_expansions([sentence(("B", ("A", "a")), ("b", ("A", "A")))])
-    assert rules.expand("B") == ("A", "a")
-    assert rules.expand("b") == ("A", "A")
-
-
-def test_rules_carry_over_to_unseen_tokens() -> None:
-    rules = learn_expansions([sentence(("fazê-lo", ("fazer", "lo")), ("dizê-lo", ("dizer", "lo")))])
-    assert rules.expand("vê-lo") == ("ver", "lo")
-    italian = learn_expansions([sentence(("dell'arte", ("di", "l'arte")))])
-    assert italian.expand("dell'amico") == ("di", "l'amico")
+@pytest.mark.parametrize(
+    ("seen", "expected"),
+    [
+        # The most frequent expansion wins, whatever its case.
+        (
+            [("no", ("em", "o")), ("No", ("Em", "o")), ("no", ("n", "ao"))],
+            {"no": ("em", "o"), "NO": ("EM", "O")},
+        ),
+        # Case that no rule gives is kept.
+        ([("d'Arc", ("de", "Arc"))], {"d'Arc": ("de", "Arc")}),
+        # Capitals are measured against the words of the small form.
+        ([("B", ("A", "a")), ("b", ("A", "A"))], {"B": ("A", "a"), "b": ("A", "A")}),
+        # Rules carry over to unseen tokens.
+        ([("fazê-lo", ("fazer", "lo")), ("dizê-lo", ("dizer", "lo"))], {"vê-lo": ("ver", "lo")}),
+        ([("dell'arte", ("di", "l'arte"))], {"dell'amico": ("di", "l'amico")}),
+    ],
+)
+def test_expansions_are_learned(seen: list[Pair], expected: dict[str, tuple[str, ...]]) -> None:
+    rules = learn_expansions([sentence(*seen)])
+    assert {form: rules.expand(form) for form in expected} == expected
 
 
 def test_plain_tokens_and_split_ones_teach_nothing() -> None:
@@ -48,7 +48,7 @@ def test_plain_tokens_and_split_ones_teach_nothing() -> None:
 
 @FIXED
 @given(PAIRS)
-def test_what_was_seen_once_comes_out_again(pairs: list[tuple[str, tuple[str, ...]]]) -> None:
+def test_what_was_seen_once_comes_out_again(pairs: list[Pair]) -> None:
     first = {form: words for form, words in reversed(pairs) if "".join(words) != form}
     rules = learn_expansions([sentence(*first.items())])
     assert {form: rules.expand(form) for form in first} == first

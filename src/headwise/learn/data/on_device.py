@@ -10,7 +10,8 @@ from torch import Tensor
 
 from headwise.arrays import IntArray
 from headwise.learn.data.treebanks import Examples
-from headwise.network.encoder import StoredWindows, WindowIds, store_windows
+from headwise.learn.scorer import TorchBatch
+from headwise.network.encoder import StoredWindows, store_windows
 from headwise.network.inputs import to_device
 from headwise.vocabulary.encode import WordIds, pad, stack_ids
 from headwise.vocabulary.ngrams import PAD_NGRAM
@@ -35,13 +36,8 @@ class Treebank:
     host_lengths: list[int]
     windows: StoredWindows | None = None
 
-    def batch(
-        self, chosen: Tensor, longest: int
-    ) -> tuple[WordIds[Tensor], Tensor, WindowIds | None]:
-        """Select what the network reads of the sentences `chosen` [B], up to the longest of them.
-
-        Returns ids, lengths [B] and the windows of the transformer, if there is one.
-        """
+    def batch(self, chosen: Tensor, longest: int) -> TorchBatch:
+        """Select what the network reads of the sentences `chosen` [B], up to the longest one."""
         ids = self.ids.map(lambda part: part[chosen, :longest])
         ids = replace(ids, ngrams=self.ngrams[ids.ngrams], marks=self.marks[ids.marks])
         windows = None if self.windows is None else self.windows.select(chosen, longest)

@@ -1,8 +1,9 @@
-"""Treebanks ready to learn from: read, checked, encoded."""
+"""Treebanks ready to learn from, given as files or folders: named, read, checked, encoded."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy as np
 from headwise.arrays import BoolArray
 from headwise.errors import ConfigError, DataError
 from headwise.evaluate.scores import is_punctuation
-from headwise.learn.data.sources import sources_of
 from headwise.learn.data.vectors import Vector, read_first_vectors, read_vectors
 from headwise.settings.choices import Format, Punctuation
 from headwise.settings.model import ModelConfig
@@ -22,6 +22,8 @@ from headwise.vocabulary.encode import Encoded, Gold, encode, encode_gold, heads
 from headwise.vocabulary.marks import collect_marks
 from headwise.vocabulary.subwords import Subwords
 from headwise.vocabulary.vocab import N_SPECIALS, Index, Vocab, build_vocab, vocab_to_json
+
+_ENDINGS = (".conllu", ".conllu.xz", ".conllu.gz", ".conllx", ".conllx.xz", ".conllx.gz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +85,15 @@ def load_data(
 ) -> Data:
     """Read the treebanks of a recipe; `subwords` are those of its encoder."""
     trained = _read_parts(data.train, data.format, "train")
-    sentences = [sentence for treebank in trained.values() for sentence in treebank]
-    vocab = replace(_collect(trained, model), subwords=subwords)
+    sentences = list(chain.from_iterable(trained.values()))
+    vocab = build_vocab(
+        sentences, model.tag_column, model.min_count, model.pieces, model.predicted_tags
+    )
+    vocab = replace(vocab, subwords=subwords)
+    if model.marks:
+        marks = Index(collect_marks(trained, model.marks))
+        vocab = replace(vocab, mark_columns=model.marks, marks=marks)
+        vocab = in_treebank(vocab, next(iter(trained)))  # the main one
     vectors = word_vectors = None
     if model.vector_words:
         vocab, vectors = _with_vectors(vocab, model, sentences)
@@ -94,7 +103,7 @@ def load_data(
         name: [sentence for sentence in treebank if len(sentence) <= train.max_length]
         for name, treebank in trained.items()
     }
-    kept = [sentence for treebank in short.values() for sentence in treebank]
+    kept = list(chain.from_iterable(short.values()))
     if not kept:
         raise ConfigError(
             f"no training sentence has at most {train.max_length} words",
@@ -121,19 +130,6 @@ def load_data(
     )
 
 
-def _collect(treebanks: Mapping[str, Sequence[Sentence]], model: ModelConfig) -> Vocab:
-    """Make the vocabulary of all treebanks; the first is the main one."""
-    sentences = [sentence for treebank in treebanks.values() for sentence in treebank]
-    vocab = build_vocab(
-        sentences, model.tag_column, model.min_count, model.pieces, model.predicted_tags
-    )
-    if not model.marks:
-        return vocab
-    marks = Index(collect_marks(treebanks, model.marks))
-    vocab = replace(vocab, mark_columns=model.marks, marks=marks)
-    return vocab.as_in(vocab.treebanks[0]) if vocab.treebanks else vocab
-
-
 def in_treebank(vocab: Vocab, name: str) -> Vocab:
     """Read sentences as of the treebank of that name, or as of the main one if it is not known."""
     return vocab.as_in(name) if name in vocab.treebanks else vocab
@@ -154,32 +150,67 @@ def _with_vectors(
 
 
 def _read_parts(given: str | tuple[str, ...], form: Format, part: str) -> dict[str, list[Sentence]]:
-    return {name: _read_trees(path, form) for name, path in sources_of(given, part).items()}
+    treebanks = {}
+    for name, source in sources_of(given, part).items():
+        treebanks[name] = [sentence for sentence in read_sentences(source, form) if len(sentence)]
+        if not treebanks[name]:
+            raise DataError("no sentences", source)
+        for sentence in treebanks[name]:
+            if not is_tree(heads_array(sentence)):
+                raise DataError(
+                    "the heads of this sentence do not form a tree: there is a cycle",
+                    sentence.source,
+                    sentence.first_line,
+                    "correct the tree or remove the sentence",
+                )
+    return treebanks
 
 
-def _read_trees(source: str, form: Format) -> list[Sentence]:
-    sentences = [sentence for sentence in read_sentences(source, form) if len(sentence)]
-    if not sentences:
-        raise DataError("no sentences", source)
-    for sentence in sentences:
-        if not is_tree(heads_array(sentence)):
-            raise DataError(
-                "the heads of this sentence do not form a tree: there is a cycle",
-                sentence.source,
-                sentence.first_line,
-                "correct the tree or remove the sentence",
+def sources_of(given: str | tuple[str, ...], part: str) -> dict[str, str]:
+    """Name the files of `part` (`train` or `dev`): name -> path, the main treebank first.
+
+    A folder stands for the file in it that is named like `train.conllu.xz` or
+    `xx_yy-ud-train.conllu`. A treebank is named after its file, or after its folder if the file is
+    just `train` or `dev`.
+    """
+    paths = [given] if isinstance(given, str) else list(given)
+    if not paths or not all(paths):
+        raise ConfigError(f"no {part} treebank", f"--{part} FILE, or data.{part} in the recipe")
+    named: dict[str, str] = {}
+    for path in paths:
+        found = _in_folder(Path(path), part) if Path(path).is_dir() else Path(path)
+        name = found.name.split(".")[0].removesuffix(f"-{part}")
+        if name == part:
+            name = found.resolve().parent.name
+        if name in named:
+            raise ConfigError(
+                f"two {part} treebanks are named {name}: {named[name]} and {found}",
+                "rename one of them",
             )
-    return sentences
+        named[name] = str(found)
+    return named
+
+
+def _in_folder(folder: Path, part: str) -> Path:
+    found = [
+        path
+        for path in sorted(folder.iterdir())
+        if path.name.endswith(_ENDINGS) and path.name.split(".")[0].split("-")[-1] == part
+    ]
+    if len(found) != 1:
+        names = ", ".join(path.name for path in found) or "none"
+        raise DataError(
+            f"this folder must have one {part} file, and has: {names}",
+            str(folder),
+            hint=f"name the file: --{part} FILE",
+        )
+    return found[0]
 
 
 def join_examples(parts: Iterable[Examples]) -> Examples:
     """Join examples one after the other."""
-    kept = list(parts)
-    return Examples(
-        [encoded for part in kept for encoded in part.encoded],
-        [gold for part in kept for gold in part.gold],
-        [scored for part in kept for scored in part.scored],
-    )
+    columns = zip(*((part.encoded, part.gold, part.scored) for part in parts), strict=True)
+    return Examples(*(list(chain.from_iterable(column)) for column in columns))
 
 
 def make_examples(

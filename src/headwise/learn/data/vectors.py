@@ -25,11 +25,10 @@ Vector = NDArray[np.float32]
 def read_vectors(path: Path, words: Index, size: int) -> tuple[Vector, NDArray[np.bool_]]:
     """Find the vectors of the words: float32 [ids, size], and which ids were found, bool [ids]."""
     table = np.zeros((len(words), size), np.float32)
-    exact = np.zeros(len(words), bool)
+    found, exact = np.zeros((2, len(words)), bool)
     lower: dict[str, list[int]] = {}
     for i, word in enumerate(words.strings, N_SPECIALS):
         lower.setdefault(word.lower(), []).append(i)
-    found = np.zeros(len(words), bool)
     for word, vector in _sized_rows(path, size, "model.word_size"):
         for i in lower.get(word, ()):
             if not exact[i]:
@@ -45,17 +44,13 @@ def read_first_vectors(
     path: Path, n_words: int, size: int, also: Set[str]
 ) -> tuple[list[str], Vector]:
     """Read the first `n_words` words and those in `also`: the words, and float32 [n, size]."""
-    words: list[str] = []
-    vectors: list[Vector] = []
-    seen: set[str] = set()
+    vectors: dict[str, Vector] = {}
     for rank, (word, vector) in enumerate(_sized_rows(path, size, "model.vector_size")):
-        if (rank < n_words or word in also) and word not in seen:
-            seen.add(word)
-            words.append(word)
-            vectors.append(vector)
-    if not words:
+        if rank < n_words or word in also:
+            vectors.setdefault(word, vector)
+    if not vectors:
         raise DataError("no vectors", str(path))
-    return words, np.stack(vectors)
+    return list(vectors), np.stack(list(vectors.values()))
 
 
 def _sized_rows(path: Path, size: int, setting: str) -> Iterator[tuple[str, Vector]]:

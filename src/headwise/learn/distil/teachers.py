@@ -9,14 +9,14 @@ import hashlib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
+from functools import cached_property
+from itertools import chain, groupby
 from pathlib import Path
 
 import numpy as np
 import safetensors
 import safetensors.torch
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from headwise.arrays import FloatArray, IntArray
@@ -29,7 +29,6 @@ from headwise.model.bundle import WEIGHTS, Bundle, find_model, load_bundle
 from headwise.runtime.ensemble import EnsembleScorer
 from headwise.runtime.parser import Parser
 from headwise.runtime.scorer import Selection
-from headwise.settings.choices import Format
 from headwise.settings.parsing import GPU_CHUNK_SIZE, ParserSettings
 from headwise.settings.recipe import Recipe
 from headwise.settings.training import TeachConfig
@@ -61,8 +60,7 @@ def add_soft_targets(
     bundles = [load_bundle(find_model(name)) for name in teach.models]
     teachers = Teachers(bundles, device, keep_tags=bool(data.vocab.reads))
     if teach.text:
-        text = _read_text(teach.text, recipe.data.format, recipe.train.max_length)
-        trees = _parse_text(teachers, text, folder, recipe.data.format)
+        trees = _parse_text(teachers, recipe, teach.text, folder)
         train = join_examples([data.train, make_examples(trees, data.vocab)])
         names = [*data.treebanks, *("" for _ in trees)]
         data = replace(data, train=train, sentences=[*data.sentences, *trees], treebanks=names)
@@ -71,23 +69,10 @@ def add_soft_targets(
     shapes = _shapes(data, teachers.columns, max_bytes)
     tensors = _read(folder / SOFT_TARGETS, key, shapes)
     if tensors is None:
-        tensors = _collect(teachers.parser(), data, shapes, teach.temperature)
+        tensors = _collect(teachers.parser, data, shapes, teach.temperature)
         with whole_file(folder / SOFT_TARGETS) as stream:
             stream.write(safetensors.torch.save(tensors, {"key": key}))
     return data, _on_device(tensors, data, teach, key, device)
-
-
-def _read_text(paths: Sequence[str], form: Format, max_length: int) -> list[Sentence]:
-    text = [
-        sentence
-        for path in paths
-        for sentence in read_sentences(path, form)
-        if 0 < len(sentence) <= max_length
-    ]
-    if not text:
-        what = f"no sentence of at most {max_length} words to learn from"
-        raise DataError(what, ", ".join(paths))
-    return text
 
 
 class Teachers:
@@ -100,49 +85,49 @@ class Teachers:
         self._bundles = bundles
         self.keep_tags = keep_tags
         self._device = device
+        for bundle in bundles:
+            if WEIGHTS not in bundle.manifest.files:
+                raise ModelError(
+                    f"{bundle.path}: a teacher needs its {WEIGHTS}, and this model has none",
+                    "name the folder that headwise train wrote",
+                )
         checksums = [
-            bundle.manifest.files[name].sha256 for bundle in bundles for name in _files(bundle)
+            file.sha256 for bundle in bundles for _, file in sorted(bundle.manifest.files.items())
         ]
         self.key = hashlib.sha256(" ".join(checksums).encode()).hexdigest()[:16]
         self.columns = [column for bundle in bundles for column in bundle.vocab.predicted]
-        self._parser: Parser | None = None
 
+    @cached_property
     def parser(self) -> Parser:
         """Load them as one parser."""
-        if self._parser is None:
-            device = str(self._device)
-            settings = ParserSettings(
-                decode=self._bundles[0].manifest.decode,
-                keep_tags=self.keep_tags,
-                chunk_size=GPU_CHUNK_SIZE,
-                look_ahead=1,
-            )
-            scorers = [load_torch_scorer(bundle, device) for bundle in self._bundles]
-            scorer = scorers[0] if len(scorers) == 1 else EnsembleScorer(scorers)
-            self._parser = Parser(scorer, None, settings)
-        return self._parser
-
-
-def _files(bundle: Bundle) -> list[str]:
-    if WEIGHTS not in bundle.manifest.files:
-        raise ModelError(
-            f"{bundle.path}: a teacher needs its {WEIGHTS}, and this model has none",
-            "name the folder that headwise train wrote",
+        settings = ParserSettings(
+            decode=self._bundles[0].manifest.decode,
+            keep_tags=self.keep_tags,
+            chunk_size=GPU_CHUNK_SIZE,
+            look_ahead=1,
         )
-    return sorted(bundle.manifest.files)
+        scorers = [load_torch_scorer(bundle, str(self._device)) for bundle in self._bundles]
+        scorer = scorers[0] if len(scorers) == 1 else EnsembleScorer(scorers)
+        return Parser(scorer, None, settings)
 
 
 def _parse_text(
-    teachers: Teachers, text: Sequence[Sentence], folder: Path, form: Format
+    teachers: Teachers, recipe: Recipe, paths: Sequence[str], folder: Path
 ) -> list[Sentence]:
     """Let the teachers parse text, or read their trees from an earlier run."""
+    form, max_length = recipe.data.format, recipe.train.max_length
+    read = chain.from_iterable(read_sentences(path, form) for path in paths)
+    text = [sentence for sentence in read if 0 < len(sentence) <= max_length]
+    if not text:
+        what = f"no sentence of at most {max_length} words to learn from"
+        raise DataError(what, ", ".join(paths))
     digest = hashlib.sha256(f"{teachers.key} {teachers.keep_tags}".encode())
     for sentence in text:
         digest.update(sentence.data)
     path = folder / f"taught-{digest.hexdigest()[:16]}.{form}"
     if not path.exists():
         with whole_file(path) as stream:
-            for parsed, _ in teachers.parser().annotate(text):
+            for parsed, _ in teachers.parser.annotate(text):
                 assert isinstance(parsed, Sentence)
                 stream.write(parsed.data)
     return list(read_sentences(path, form))
@@ -172,9 +157,7 @@ def _collect(
     teachers: Parser, data: Data, shapes: dict[str, tuple[int, ...]], temperature: float
 ) -> dict[str, Tensor]:
     """Compute the distributions of every training sentence, in batches."""
-    arrays: dict[str, NDArray[np.float16]] = {
-        name: np.zeros(shape, np.float16) for name, shape in shapes.items()
-    }
+    arrays = {name: np.zeros(shape, np.float16) for name, shape in shapes.items()}
     known = list(teachers.vocab.predicted)
     tags_at = {
         column: (known.index(column), _columns(index, teachers.vocab.predicted[column]))
@@ -241,10 +224,8 @@ def _read(path: Path, key: str, shapes: dict[str, tuple[int, ...]]) -> dict[str,
             tensors = {name: stored.get_tensor(name) for name in shapes}
     except (safetensors.SafetensorError, OSError) as error:
         raise ModelError(f"{path}: not a file of soft targets: {error}", "remove it") from error
-    if any(
-        tuple(tensors[name].shape) != shape or tensors[name].dtype != torch.float16
-        for name, shape in shapes.items()
-    ):
+    kinds = {name: (tuple(tensor.shape), tensor.dtype) for name, tensor in tensors.items()}
+    if kinds != {name: (shape, torch.float16) for name, shape in shapes.items()}:
         raise ModelError(f"{path}: its arrays do not fit the treebank", "remove it")
     return tensors
 
@@ -252,20 +233,16 @@ def _read(path: Path, key: str, shapes: dict[str, tuple[int, ...]]) -> dict[str,
 def _on_device(
     tensors: dict[str, Tensor], data: Data, teach: TeachConfig, key: str, device: torch.device
 ) -> SoftTargets:
-    lengths = np.array([len(sentence) for sentence in data.train.encoded], np.int64)
-    n_words, n_pairs = lengths - 1, (lengths - 1) * lengths
     there = {name: tensor.to(device) for name, tensor in tensors.items()}
-    first_heads, first_words, slots = (
-        torch.from_numpy(part).to(device)
-        for part in (np.cumsum(n_pairs) - n_pairs, np.cumsum(n_words) - n_words, lengths)
-    )
+    lengths = torch.tensor([len(sentence) for sentence in data.train.encoded], device=device)
+    n_words, n_pairs = lengths - 1, (lengths - 1) * lengths
     return SoftTargets(
         there["heads"],
         there["labels"],
         tuple(there.get(column) for column in data.vocab.predicted),
-        first_heads,
-        first_words,
-        slots,
+        n_pairs.cumsum(0) - n_pairs,
+        n_words.cumsum(0) - n_words,
+        lengths,
         teach.weight,
         teach.temperature,
         key,

@@ -25,7 +25,7 @@ import torch
 from torch import Tensor, nn
 from torch.export import Dim
 
-from headwise.learn.export.graphs import HALF, OPSET, example_ids, quantise, trace
+from headwise.learn.export.graphs import HALF, OPSET, TracedFunction, example_ids, quantise, trace
 from headwise.model.bundle import INPUTS, PAIR_WEIGHTS
 from headwise.network.inputs import Inputs
 from headwise.network.label import Labeller
@@ -52,8 +52,8 @@ def batch_graphs(network: Network, int8_inputs: Inputs) -> dict[str, bytes]:
         INPUTS.format("float32"): export_inputs(network.inputs, bound, is_int8=False),
         INPUTS.format("int8"): export_inputs(int8_inputs, bound, is_int8=True),
         "represent.float32.onnx": export_represent(network),
-        "label.float32.onnx": export_label(network.label),
-        "label.int8.onnx": export_label_in_int8(network.label),
+        "label.float32.onnx": export_label(network.label, is_int8=False),
+        "label.int8.onnx": export_label(network.label, is_int8=True),
         PAIR_WEIGHTS: msgspec.json.encode({"v_a": network.select.v_a.weight.detach()[0].tolist()}),
     }
     files["represent.int8.onnx"] = quantise(files["represent.float32.onnx"])
@@ -92,21 +92,18 @@ def bound_of(inputs: Inputs) -> float:
 
 
 class _BoundedLstm(nn.Module):
-    """LSTMs of one layer, one or both directions, as one node of ONNX, with units for bounds.
-
-    PyTorch has the gates in the order input, forget, cell, output; ONNX: input, output, forget,
-    cell.
-    """
+    """LSTMs of one layer, one or both directions, as one node of ONNX, with units for bounds."""
 
     def __init__(self, lstms: list[nn.LSTM], direction: str, n_parts: int) -> None:
         super().__init__()
         self.size = lstms[0].hidden_size + N_BOUNDS
         self.direction = direction
         over_inputs, over_hidden, *biases = (
-            torch.stack([torch.stack(_gates(lstm, part)) for lstm in lstms]) for part in range(4)
+            torch.stack([torch.stack(gates_for_onnx(weights)) for weights in parts])
+            for parts in zip(*(lstm.parameters() for lstm in lstms), strict=True)
         )  # [directions, 4, d, k], [directions, 4, d, d], [directions, 4, d] twice
-        self.over_inputs = nn.Parameter(_flat(_wider(over_inputs, n_parts)))
-        self.over_hidden = nn.Parameter(_flat(_wider(over_hidden, 1)))
+        self.over_inputs = nn.Parameter(_with_more_units(over_inputs, n_parts))
+        self.over_hidden = nn.Parameter(_with_more_units(over_hidden, 1))
         open_gates = torch.full((len(lstms), 4, N_BOUNDS), _SATURATED)
         open_gates[:, 3] *= torch.tensor([1.0, -1.0])
         bias = torch.cat([biases[0], open_gates], dim=-1).flatten(1)
@@ -131,21 +128,23 @@ class _BoundedLstm(nn.Module):
         return outputs.transpose(1, 2).flatten(2)
 
 
-def _gates(lstm: nn.LSTM, part: int) -> list[Tensor]:
-    gates = list(lstm.parameters())[part].detach().chunk(4)
+def gates_for_onnx(weights: Tensor) -> list[Tensor]:
+    """Cut weights of an LSTM into gates: input, forget, cell, output become i, o, f, c in ONNX."""
+    gates = weights.detach().chunk(4)
     return [gates[gate] for gate in (0, 3, 1, 2)]
 
 
-def _wider(weights: Tensor, n_parts: int) -> Tensor:
-    """Add zero weights for bounds: after each of `n_parts` of the last axis, and as outputs."""
+def _ignore_bounds(weights: Tensor, n_parts: int) -> Tensor:
+    """Add zero weights for the bounds after each of `n_parts` of the last axis."""
     zeros = torch.zeros(*weights.shape[:-1], N_BOUNDS)
-    parts = [torch.cat([part, zeros], dim=-1) for part in weights.chunk(n_parts, dim=-1)]
-    wide = torch.cat(parts, dim=-1)  # [directions, 4, d, k + 2 n_parts]
-    return torch.cat([wide, torch.zeros_like(wide[:, :, :N_BOUNDS])], dim=2)
+    parts = weights.detach().chunk(n_parts, dim=-1)
+    return torch.cat([torch.cat([part, zeros], dim=-1) for part in parts], dim=-1)
 
 
-def _flat(weights: Tensor) -> Tensor:
-    return weights.flatten(1, 2)
+def _with_more_units(weights: Tensor, n_parts: int) -> Tensor:
+    """Add two units to each gate, [directions, 4, d, k], and join gates; bounds have no weight."""
+    wide = _ignore_bounds(weights, n_parts)
+    return torch.cat([wide, torch.zeros_like(wide[:, :, :N_BOUNDS])], dim=2).flatten(1, 2)
 
 
 class _BoundedBiLstm(nn.Module):
@@ -214,10 +213,7 @@ class _Represent(nn.Module):
 
 def _linear(weight: Tensor, bias: Tensor | None, n_parts: int) -> nn.Linear:
     """Make a layer that ignores the bounds after each of `n_parts` of its inputs."""
-    zeros = torch.zeros(len(weight), N_BOUNDS)
-    wide = torch.cat(
-        [torch.cat([part, zeros], dim=1) for part in weight.detach().chunk(n_parts, dim=1)], dim=1
-    )
+    wide = _ignore_bounds(weight, n_parts)
     layer = nn.Linear(wide.shape[1], len(wide), bias=bias is not None)
     layer.weight = nn.Parameter(wide)
     if bias is not None:
@@ -243,26 +239,15 @@ def export_represent(network: Network) -> bytes:
     )
 
 
-class _Label(nn.Module):
-    def __init__(self, second: nn.Module, last: nn.Module) -> None:
-        super().__init__()
-        self.second, self.last = second, last
-
-    def forward(self, arcs: Tensor) -> Tensor:
-        hidden = torch.relu(self.second(torch.relu(arcs)))
-        return torch.log_softmax(self.last(hidden), dim=-1)
+def _label_arcs(second: nn.Module, last: nn.Module, arcs: Tensor) -> Tensor:
+    hidden = torch.relu(second(torch.relu(arcs)))
+    return torch.log_softmax(last(hidden), dim=-1)
 
 
-class _RowsLabel(nn.Module):
-    """The same; an input of the graph has the name that it has here."""
-
-    def __init__(self, label: _Label) -> None:
-        super().__init__()
-        self.label = label
-
-    def forward(self, rows: Tensor) -> Tensor:
-        scores: Tensor = self.label(rows)
-        return scores
+def _label_rows(label: nn.Module, rows: Tensor) -> Tensor:
+    """Do the same; an input of the graph has the name that it has here."""
+    log_probs: Tensor = label(rows)
+    return log_probs
 
 
 class _RowsLinear(nn.Module):
@@ -290,18 +275,20 @@ class _RowsLinear(nn.Module):
         return sums.float() * step * self.get_buffer("weight_scale") + self.get_buffer("bias")
 
 
-def export_label(label: Labeller) -> bytes:
-    """Trace it in float32, for any number of arcs."""
-    return _export(_Label(label.second, label.last), "arcs", label.first.out_features)
-
-
-def export_label_in_int8(label: Labeller) -> bytes:
-    """Trace it in int8, for arcs of any sentences."""
-    network = _Label(_RowsLinear(label.second), _RowsLinear(label.last))
-    return _export(_RowsLabel(network), "rows", label.first.out_features)
-
-
-def _export(network: nn.Module, name: str, size: int) -> bytes:
+def export_label(label: Labeller, is_int8: bool) -> bytes:
+    """Trace it for any number of arcs, in int8 also of different sentences."""
+    name, network = "arcs", TracedFunction(_label_arcs, second=label.second, last=label.last)
+    if is_int8:
+        second, last = _RowsLinear(label.second), _RowsLinear(label.last)
+        name, network = (
+            "rows",
+            TracedFunction(
+                _label_rows, label=TracedFunction(_label_arcs, second=second, last=last)
+            ),
+        )
     return trace(
-        network, {name: torch.zeros(5, size)}, {name: {0: Dim("n_arcs")}}, ["label_log_probs"]
+        network,
+        {name: torch.zeros(5, label.first.out_features)},
+        {name: {0: Dim("n_arcs")}},
+        ["label_log_probs"],
     )

@@ -3,9 +3,11 @@
 import logging
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import onnx
 import onnxruntime as ort
@@ -33,6 +35,17 @@ def example_ids(axis: Dim) -> tuple[dict[str, Tensor], dict[str, dict[int, Dim]]
     return example, free
 
 
+class TracedFunction(nn.Module):
+    """A function of modules and of tensors, as a module to trace."""
+
+    def __init__(self, function: Callable[..., Any], **modules: nn.Module) -> None:
+        """Take a function of these modules, in this order, and of the inputs of a graph."""
+        super().__init__()
+        for name, module in modules.items():
+            self.add_module(name, module)
+        self.forward = partial(function, *modules.values())
+
+
 def trace(
     module: nn.Module,
     example: dict[str, Tensor],
@@ -56,7 +69,7 @@ def trace(
 
 
 def _fold_constants(graph: bytes) -> bytes:
-    """Fold constant expressions with ONNX Runtime; quantisation needs constants."""
+    """Fold constant expressions, which quantisation needs, and remove inputs that are not read."""
     with tempfile.TemporaryDirectory() as folder:
         folded = Path(folder) / "folded.onnx"
         options = ort.SessionOptions()
@@ -64,19 +77,13 @@ def _fold_constants(graph: bytes) -> bytes:
         options.optimized_model_filepath = str(folded)
         options.log_severity_level = 3
         ort.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-        slimmer: bytes = without_remarks(
-            _without_unread_inputs(onnx.load(folded))
-        ).SerializeToString()
-        return slimmer
-
-
-def _without_unread_inputs(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Remove inputs that the network never reads, such as tags."""
+        model = onnx.load(folded)
     read = {name for node in model.graph.node for name in node.input}
-    kept = [given for given in model.graph.input if given.name in read]
-    del model.graph.input[:]
-    model.graph.input.extend(kept)
-    return model
+    for given in list(model.graph.input):
+        if given.name not in read:  # such as tags
+            model.graph.input.remove(given)
+    slimmer: bytes = without_remarks(model).SerializeToString()
+    return slimmer
 
 
 def without_remarks(model: onnx.ModelProto) -> onnx.ModelProto:

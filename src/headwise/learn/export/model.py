@@ -12,6 +12,11 @@ into blocks between them:
 
 `represent` and `label` are matrix products and become int8. `select` is a sum and a tanh for each
 pair of words; int8 would not make it faster, so it stays in float32.
+
+A transformer is a graph of its own, which takes one window at a time, so that memory is bounded
+however long a sentence is, and no mask, as no window has padding:
+
+    encoder     subwords [L] -> states [L, size]
 """
 
 import copy
@@ -24,30 +29,30 @@ from torch import Tensor, nn
 from torch.export import Dim
 from torch.nn import functional
 
-from headwise.learn.export.batches import batch_graphs
-from headwise.learn.export.graphs import OPSET, example_ids, quantise, trace
+from headwise.learn.export.batches import batch_graphs, gates_for_onnx
+from headwise.learn.export.graphs import OPSET, TracedFunction, example_ids, quantise, trace
 from headwise.model.bundle import SELECT, VOCAB, WEIGHTS, Description, write_bundle
+from headwise.network.encoder import Encoder
 from headwise.network.label import arc_features
 from headwise.network.network import Network
 from headwise.network.represent import BiLstm
 from headwise.network.select import head_distribution
 from headwise.vocabulary.encode import WordIds
+from headwise.vocabulary.subwords import Subwords, subword_files
 from headwise.vocabulary.vocab import Vocab, vocab_to_json
 
 
 class _OnnxLstm(nn.Module):
     """One LSTM layer as one node of ONNX; the exporter would unroll it to a fixed length.
 
-    PyTorch has the gates in the order input, forget, cell, output; ONNX: input, output, forget,
-    cell. The initial states are zero in both.
+    The gates have another order there (`gates_for_onnx`). The initial states are zero in both.
     """
 
     def __init__(self, lstm: nn.LSTM) -> None:
         super().__init__()
         self.size = lstm.hidden_size
         over_inputs, over_hidden, *biases = (
-            torch.cat([part.detach().chunk(4)[gate] for gate in (0, 3, 1, 2)])
-            for part in lstm.parameters()
+            torch.cat(gates_for_onnx(part)) for part in lstm.parameters()
         )
         self.over_inputs = nn.Parameter(over_inputs[None])  # [1, 4d, k]
         self.over_hidden = nn.Parameter(over_hidden[None])  # [1, 4d, d]
@@ -101,51 +106,11 @@ def _with_int8_tables(network: Network) -> Network:
         for name, table in list(part.named_children()) if part is not None else ():
             if isinstance(table, nn.Embedding):
                 setattr(part, name, Int8Embedding(table))
+    if copied.encoder is not None:
+        table = copied.encoder.model.get_input_embeddings()
+        if type(table) is nn.Embedding:
+            copied.encoder.model.set_input_embeddings(Int8Embedding(table))
     return copied
-
-
-class _Represent(nn.Module):
-    def __init__(self, network: Network) -> None:
-        super().__init__()
-        self.network = network
-
-    def forward(
-        self,
-        words: Tensor,
-        tags: Tensor,
-        pieces: Tensor,
-        vectors: Tensor,
-        marks: Tensor,
-        in_context: Tensor,
-    ) -> tuple[Tensor, ...]:
-        ids = WordIds(words, tags, pieces, vectors, marks).map(lambda array: array[None])
-        of_encoder = None if self.network.encoder is None else in_context[None]
-        inputs = self.network.inputs(ids, of_encoder)
-        states = self.network.represent(inputs, None)
-        heads, dependents = self.network.select.project(states)
-        scores = [column[0] for column in self.network.tag(states)]
-        predicted = [column.argmax(dim=-1) for column in scores]
-        return states[0], inputs[0], heads[0], dependents[0], *predicted, *scores
-
-
-class _Select(nn.Module):
-    def __init__(self, network: Network) -> None:
-        super().__init__()
-        self.network = network
-
-    def forward(self, dependents: Tensor, heads: Tensor, rows: Tensor) -> Tensor:
-        scores = self.network.select(dependents[None], heads[None], rows)
-        return head_distribution(scores, None)[0]
-
-
-class _Label(nn.Module):
-    def __init__(self, network: Network) -> None:
-        super().__init__()
-        self.network = network
-
-    def forward(self, states: Tensor, inputs: Tensor, words: Tensor, chosen: Tensor) -> Tensor:
-        log_probs: Tensor = self.network.label(arc_features(states, inputs, words, chosen))
-        return log_probs
 
 
 def export_model(
@@ -156,18 +121,34 @@ def export_model(
     others: Mapping[str, bytes],
 ) -> None:
     """Write a model folder: graphs in both precisions, vocabulary, weights, and other files."""
-    network.eval()
+    network.cpu().eval()
     slim = _with_int8_tables(network)
     if isinstance(network.represent, BiLstm) and network.encoder is None:
         graphs = batch_graphs(network, slim.inputs)
     else:
         graphs = sentence_graphs(network, slim)
-    files = {
-        VOCAB: vocab_to_json(vocab),
-        WEIGHTS: safetensors.torch.save(network.state_dict()),
-        **graphs,
-    }
-    write_bundle(path, description, {**files, **others})
+    if vocab.subwords is not None:
+        graphs |= subword_files(vocab.subwords) | encoder_graphs(network, slim, vocab.subwords)
+    weights = safetensors.torch.save(network.state_dict())
+    files = {VOCAB: vocab_to_json(vocab), WEIGHTS: weights, **graphs, **others}
+    write_bundle(path, description, files)
+
+
+def encoder_graphs(network: Network, slim: Network, subwords: Subwords) -> dict[str, bytes]:
+    """Trace the transformer; its table of subwords, half of a small one, is in int8 in `slim`."""
+    window = subwords.settings.window
+    example = {"subwords": torch.ones(min(9, window), dtype=torch.int32)}
+    free = {"subwords": {0: Dim("length", min=3, max=window)}}
+    exact, light = (
+        trace(TracedFunction(_read_window, encoder=encoder), example, free, ["states"])
+        for encoder in (network.encoder, slim.encoder)
+        if encoder is not None
+    )
+    return {"encoder.float32.onnx": exact, "encoder.int8.onnx": quantise(light)}
+
+
+def _read_window(encoder: Encoder, subwords: Tensor) -> Tensor:
+    return encoder.states(subwords[None].long())[0]
 
 
 def sentence_graphs(network: Network, slim: Network) -> dict[str, bytes]:
@@ -182,6 +163,24 @@ def sentence_graphs(network: Network, slim: Network) -> dict[str, bytes]:
     return files
 
 
+def _represent(
+    network: Network,
+    words: Tensor,
+    tags: Tensor,
+    pieces: Tensor,
+    vectors: Tensor,
+    marks: Tensor,
+    in_context: Tensor,
+) -> tuple[Tensor, ...]:
+    ids = WordIds(words, tags, pieces, vectors, marks).map(lambda array: array[None])
+    inputs = network.inputs(ids, None if network.encoder is None else in_context[None])
+    states = network.represent(inputs, None)
+    heads, dependents = network.select.project(states)
+    scores = [column[0] for column in network.tag(states)]
+    predicted = [column.argmax(dim=-1) for column in scores]
+    return states[0], inputs[0], heads[0], dependents[0], *predicted, *scores
+
+
 def export_represent(network: Network) -> bytes:
     """Trace Eq. 1-4, and what `select` needs of it."""
     slots = Dim("slots")
@@ -191,11 +190,16 @@ def export_represent(network: Network) -> bytes:
     tags = list(network.tag.columns)
     tags += [f"{column}_scores" for column in tags]
     return trace(
-        _Represent(_with_onnx_lstms(network)),
+        TracedFunction(_represent, network=_with_onnx_lstms(network)),
         example,
         free,
         ["states", "inputs", "heads", "dependents", *tags],
     )
+
+
+def _select(network: Network, dependents: Tensor, heads: Tensor, rows: Tensor) -> Tensor:
+    scores = network.select(dependents[None], heads[None], rows)
+    return head_distribution(scores, None)[0]
 
 
 def export_select(network: Network) -> bytes:
@@ -206,11 +210,18 @@ def export_select(network: Network) -> bytes:
         heads, dependents = network.select.project(states)
     rows = torch.arange(5, dtype=torch.int32)
     return trace(
-        _Select(network),
+        TracedFunction(_select, network=network),
         {"dependents": dependents[0, :5], "heads": heads[0], "rows": rows},
         {"dependents": {0: block}, "heads": {0: slots}, "rows": {0: block}},
         ["head_log_probs"],
     )
+
+
+def _label(
+    network: Network, states: Tensor, inputs: Tensor, words: Tensor, chosen: Tensor
+) -> Tensor:
+    log_probs: Tensor = network.label(arc_features(states, inputs, words, chosen))
+    return log_probs
 
 
 def export_label(network: Network) -> bytes:
@@ -220,7 +231,7 @@ def export_label(network: Network) -> bytes:
     inputs = torch.zeros(7, network.inputs.size)
     words = torch.arange(5, dtype=torch.int32)
     return trace(
-        _Label(network),
+        TracedFunction(_label, network=network),
         {"states": states, "inputs": inputs, "words": words, "chosen": words.clone()},
         {"states": {0: slots}, "inputs": {0: slots}, "words": {0: arcs}, "chosen": {0: arcs}},
         ["label_log_probs"],

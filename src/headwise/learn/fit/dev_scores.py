@@ -32,13 +32,19 @@ class DevScores:
 def score_dev(
     scorer: TorchScorer, dev: Examples, decode: DecodeConfig | None, group: Group = ALONE
 ) -> DevScores:
-    """Score greedy heads, tags, and the labels of trees decoded by `decode`, if given."""
+    """Score greedy heads, tags (every word), and labels of trees decoded by `decode`, if given."""
     selections = scorer.select_encoded(dev.encoded)
     uas, tree_rate = score_heads(selections, dev, group)
     las = None
     if decode is not None:
         las = score_labels(scorer, selections, best_heads(selections, decode), dev, group)
-    tags = score_tags(selections, dev, list(scorer.vocab.predicted), group)
+    pairs = list(zip(selections, dev.gold, strict=True))
+    tags: dict[str, float] = {
+        column: _percent(
+            [chosen.tags[i][1:] + N_SPECIALS == gold.tags[i][1:] for chosen, gold in pairs], group
+        )
+        for i, column in enumerate(scorer.vocab.predicted)
+    }
     return DevScores(uas, tree_rate, las, tags)
 
 
@@ -78,23 +84,6 @@ def score_labels(
         both = (chosen[1:] == gold.heads[1:]) & (labels == gold.labels[1:])
         right.append(both[scored[1:]])
     return _percent(right, group)
-
-
-def score_tags(
-    selections: Sequence[Selection],
-    examples: Examples,
-    columns: Sequence[str],
-    group: Group = ALONE,
-) -> dict[str, float]:
-    """Score predicted tags, every word: accuracy of each column, in percent."""
-    scores = {}
-    for i, column in enumerate(columns):
-        right = [
-            selection.tags[i][1:] + N_SPECIALS == gold.tags[i][1:]
-            for selection, gold in zip(selections, examples.gold, strict=True)
-        ]
-        scores[column] = _percent(right, group)
-    return scores
 
 
 def _percent(right: Sequence[BoolArray], group: Group) -> float:

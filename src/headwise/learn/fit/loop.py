@@ -19,7 +19,7 @@ from headwise.learn.data.treebanks import Examples
 from headwise.learn.fit.distributed import ALONE, Group
 from headwise.learn.fit.reports import Phase, StepReport
 from headwise.learn.fit.step import RecordedStep, TrainingStep
-from headwise.learn.scorer import PAIRS_PER_BATCH, batches_by_length, put_batch
+from headwise.learn.scorer import PAIRS_PER_BATCH, arc_slots, batches_by_length, put_batch
 from headwise.network.inputs import to_device
 from headwise.network.label import arc_features, label_loss
 from headwise.network.network import Network
@@ -86,7 +86,7 @@ class Arcs:
         """Give the mean loss of the labels of the arcs `chosen`."""
         dependents, heads = self.dependents[chosen], self.heads[chosen]
         features = arc_features(self.states, self.inputs, dependents, heads)
-        return label_loss(network.label(features), self.labels[chosen]) / len(chosen)
+        return label_loss(network.label(features), self.labels[chosen])
 
 
 def collect_arcs(
@@ -113,15 +113,9 @@ def collect_arcs(
                 rows = slice(starts[i], starts[i] + lengths[i])
                 states[rows] = batch_states[k, : lengths[i]]
                 inputs[rows] = batch_inputs[k, : lengths[i]]
-    dependents, heads = (
-        np.concatenate([start + part for start, part in zip(starts, parts, strict=True)])
-        for parts in (
-            [np.arange(1, n) for n in lengths],
-            [gold.heads[1:] for gold in examples.gold],
-        )
-    )
-    labels = np.concatenate([gold.labels[1:] for gold in examples.gold])
-    return Arcs(states, inputs, *(to_device(part, device) for part in (dependents, heads, labels)))
+    dependents, heads = arc_slots([gold.heads for gold in examples.gold], device)
+    labels = to_device(np.concatenate([gold.labels[1:] for gold in examples.gold]), device)
+    return Arcs(states, inputs, dependents, heads, labels)
 
 
 def train_labels(

@@ -3,8 +3,6 @@
 With soft targets each term is mixed with a cross-entropy (`learn.distil.soft_targets`).
 """
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
@@ -14,44 +12,38 @@ from headwise.learn.distil.soft_targets import NO_TARGETS, SoftTargets
 from headwise.network.label import arc_features, label_loss
 from headwise.network.network import Network
 from headwise.network.select import head_loss
-from headwise.network.tag import tag_loss
 from headwise.vocabulary.vocab import PAD
-
-
-@dataclass(frozen=True, slots=True)
-class LossTerms:
-    """The terms beside that of heads: labels with weight 1, if they are learned too, and tags."""
-
-    with_labels: bool
-    tag_weight: float
-    soft_targets: SoftTargets | None = None
 
 
 def batch_loss(
     network: Network,
     treebank: Treebank,
-    terms: LossTerms,
     compute: Compute,
     chosen: Tensor,
     longest: int,
+    with_labels: bool,
+    tag_weight: float,
+    soft_targets: SoftTargets | None = None,
 ) -> Tensor:
-    """Sum the terms over the sentences `chosen` [B] of a treebank, divided by sentences."""
+    """Sum the terms over the sentences `chosen` [B] of a treebank, divided by sentences.
+
+    Labels have weight 1, if they are learned too.
+    """
     heads = treebank.heads[chosen, :longest]
     longest = heads.shape[1]  # the longest of the treebank, if the length was rounded beyond it
-    targets = terms.soft_targets.batch(chosen, longest) if terms.soft_targets else NO_TARGETS
+    targets = soft_targets.batch(chosen, longest) if soft_targets else NO_TARGETS
     with compute.autocast():
         log_probs, states, inputs = network(*treebank.batch(chosen, longest))
         loss = targets.mix(head_loss(log_probs, heads), log_probs, targets.heads)
-        if terms.with_labels:
-            labels = treebank.labels[chosen, :longest]
+        if with_labels:
+            labels = torch.where(heads < 0, PAD, treebank.labels[chosen, :longest])
             named = _label_gold_arcs(network, states, inputs, heads)
-            loss = loss + targets.mix(_labels_loss(named, heads, labels), named, targets.labels)
-        if treebank.gold_tags and terms.tag_weight:
-            for i, (scores, ids) in enumerate(
-                zip(network.tag(states), treebank.gold_tags, strict=True)
-            ):
-                of_tags = tag_loss([scores], [ids[chosen, :longest]])
-                loss = loss + terms.tag_weight * targets.mix(of_tags, scores, targets.tag(i))
+            loss = loss + targets.mix(label_loss(named, labels), named, targets.labels)
+        if treebank.gold_tags and tag_weight:
+            columns = zip(network.tag(states), treebank.gold_tags, strict=True)
+            for i, (scores, ids) in enumerate(columns):
+                of_tags = label_loss(scores, ids[chosen, :longest])
+                loss = loss + tag_weight * targets.mix(of_tags, scores, targets.tag(i))
     return loss
 
 
@@ -64,8 +56,3 @@ def _label_gold_arcs(network: Network, states: Tensor, inputs: Tensor, heads: Te
     arcs = arc_features(states.flatten(0, 1), inputs.flatten(0, 1), dependents, head_slots)
     log_probs: Tensor = network.label(arcs)
     return log_probs.view(n_sentences, n_slots, -1)
-
-
-def _labels_loss(log_probs: Tensor, heads: Tensor, labels: Tensor) -> Tensor:
-    targets = torch.where(heads < 0, PAD, labels).flatten()
-    return label_loss(log_probs.flatten(0, 1), targets) / len(heads)

@@ -23,7 +23,7 @@ from headwise.learn.fit.dev_scores import (
     score_labels,
 )
 from headwise.learn.fit.loop import collect_arcs, train_heads, train_labels
-from headwise.learn.fit.loss import LossTerms, batch_loss
+from headwise.learn.fit.loss import batch_loss
 from headwise.learn.fit.reports import Phase, StepReport
 from headwise.learn.fit.step import (
     MovingAverage,
@@ -121,11 +121,19 @@ def _plan_heads(
     recipe, compute, network = state.recipe, state.compute, state.network
     group, config = compute.group, recipe.train
     treebank = put_on_device(state.data.train, compute.device)
-    terms = LossTerms(recipe.label.joint, config.tag_weight, state.soft_targets)
+    loss_of = partial(
+        batch_loss,
+        network,
+        treebank,
+        compute,
+        with_labels=recipe.label.joint,
+        tag_weight=config.tag_weight,
+        soft_targets=state.soft_targets,
+    )
     average = MovingAverage(network, state.kept, config.average, state.progress.n_steps)
     step = RecordedStep(
         TrainingStep(optimiser, _head_parameters(state), config.clip, group),
-        partial(batch_loss, network, treebank, terms, compute),
+        loss_of,
         average.update,
         can_record=network.encoder is None or network.encoder.is_plain,
     )

@@ -71,12 +71,23 @@ def read_encoder(folder: Path) -> Subwords:
         what = f"{folder / CONFIG}: not the configuration of a text encoder: {error}"
         raise ConfigError(what, ENCODER_HINT) from error
     data = _with_spaces(_read(folder / TOKENIZER, MAX_TOKENIZER_BYTES), folder)
-    before, after = _around(data, folder)
+    tokenizer = open_tokenizer(data, str(folder))
+    cut = tokenizer.encode(["a"], is_pretokenized=True)
+    words = [i for i, word in enumerate(cut.word_ids) if word is not None]
+    if not words or not words[0]:
+        raise ConfigError(
+            f"{folder / TOKENIZER}: it puts nothing like [CLS] before a sentence",
+            "choose BERT or a similar model",
+        )
+    model = json.loads(data)["model"]
+    unknown = model.get("unk_id")
+    if not isinstance(unknown, int):
+        unknown = tokenizer.token_to_id(str(model.get("unk_token")))
     try:
         settings = EncoderSettings(
-            before=before,
-            after=after,
-            unknown=_unknown(data, before[0]),
+            before=cut.ids[: words[0]],
+            after=cut.ids[words[-1] + 1 :],
+            unknown=cut.ids[0] if unknown is None else unknown,  # it can spell every word
             n_ids=n_ids,
             window=window,
             size=size,
@@ -126,27 +137,6 @@ def _with_spaces(data: bytes, folder: Path) -> bytes:
     for part in byte_level:
         part["add_prefix_space"] = True
     return json.dumps(table, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def _around(data: bytes, folder: Path) -> tuple[list[int], list[int]]:
-    """Find the ids that the tokenizer puts before and after a sentence."""
-    cut = open_tokenizer(data, str(folder)).encode(["a"], is_pretokenized=True)
-    words = [i for i, word in enumerate(cut.word_ids) if word is not None]
-    if not words or not words[0]:
-        raise ConfigError(
-            f"{folder / TOKENIZER}: it puts nothing like [CLS] before a sentence",
-            "choose BERT or a similar model",
-        )
-    return cut.ids[: words[0]], cut.ids[words[-1] + 1 :]
-
-
-def _unknown(data: bytes, otherwise: int) -> int:
-    """Find the id of unknown words; tokenizers that can spell every word have none."""
-    model = json.loads(data)["model"]
-    if isinstance(model.get("unk_id"), int):
-        return int(model["unk_id"])
-    unknown = open_tokenizer(data, "").token_to_id(str(model.get("unk_token")))
-    return otherwise if unknown is None else unknown
 
 
 def set_weights(encoder: Encoder, folder: Path) -> None:

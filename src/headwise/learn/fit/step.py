@@ -27,9 +27,6 @@ LossOf = Callable[[Tensor, int], Tensor]
 
 It is a mean over sentences, so that the parts of a batch can be weighted by their sizes.
 """
-ROUND = 4
-N_ROUNDS = 8
-"""Multiples of a step before it doubles."""
 
 
 class TrainingStep:
@@ -157,8 +154,8 @@ class RecordedStep:
 
 def rounded(length: int) -> int:
     """Round a length up: to a multiple of 4 up to 32, of 8 up to 64, and so on."""
-    step = ROUND
-    while length > N_ROUNDS * step:
+    step = 4
+    while length > 8 * step:
         step *= 2
     return -(-length // step) * step
 

@@ -29,7 +29,6 @@ from headwise.text.scan import (
     Alphabet,
     CharacterIds,
     Labels,
-    Scanner,
     is_white_space,
 )
 from headwise.text.symbols import PARAGRAPH, SPACE, Codes, Flags, to_codes
@@ -48,6 +47,8 @@ _CLOSING = frozenset(",.;:!?…%")
 """Marks without a space before them; so are closing brackets and quotes."""
 
 Targets = NDArray[np.int64]
+SegmentBatch = tuple[CharacterIds, Targets]
+"""Ids int32 [B, W + 2 reach]; targets int64 [B, W, 3]: boundary, sentence end, expansion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,39 +83,23 @@ class EncodedSentence:
     starts_paragraph: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GoldText:
-    """The symbols [T] and labels [T] that the runtime should give for a text."""
-
-    codes: Codes
-    labels: Labels
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SegmentBatch:
-    """Ids int32 [B, W + 2 reach]; targets int64 [B, W, 3]: boundary, sentence end, expansion."""
-
-    ids: CharacterIds
-    targets: Targets
-
-
-def gold_sentence(sentence: Sentence) -> GoldSentence:
-    """Read the tokens of a sentence, and whether it starts a paragraph."""
-    starts_paragraph = any(c.startswith(("newpar", "newdoc")) for c in sentence.comments)
-    tokens = tuple(
-        GoldToken(
-            " ".join(token.form.split()),
-            tuple(word.form for word in sentence.words[token.first - 1 : token.last]),
-            token.has_space_after,
-        )
-        for token in sentence.tokens
-    )
-    return GoldSentence(tokens, starts_paragraph)
-
-
 def gold_sentences(sentences: Sequence[Sentence]) -> list[GoldSentence]:
-    """Read all sentences that have words."""
-    return [gold_sentence(sentence) for sentence in sentences if len(sentence)]
+    """Read the tokens of all sentences that have words, and whether they start a paragraph."""
+    return [
+        GoldSentence(
+            tuple(
+                GoldToken(
+                    " ".join(token.form.split()),
+                    tuple(word.form for word in sentence.words[token.first - 1 : token.last]),
+                    token.has_space_after,
+                )
+                for token in sentence.tokens
+            ),
+            any(comment.startswith(("newpar", "newdoc")) for comment in sentence.comments),
+        )
+        for sentence in sentences
+        if len(sentence)
+    ]
 
 
 def has_paragraphs(sentences: Sequence[GoldSentence]) -> bool:
@@ -138,21 +123,18 @@ def with_marks_attached(sentence: GoldSentence) -> GoldSentence:
     """Remove the spaces before closing marks and after opening ones."""
     followers = [*sentence.tokens[1:], None]
     tokens = tuple(
-        replace(token, has_space=not (_opens(token) or (after and _closes(after))))
+        replace(token, has_space=not (_opens(token.form) or (after and _closes(after.form))))
         for token, after in zip(sentence.tokens, followers, strict=True)
     )
     return replace(sentence, tokens=tokens)
 
 
-def _opens(token: GoldToken) -> bool:
-    return len(token.form) == 1 and unicodedata.category(token.form) in {"Ps", "Pi"}
+def _opens(form: str) -> bool:
+    return len(form) == 1 and unicodedata.category(form) in {"Ps", "Pi"}
 
 
-def _closes(token: GoldToken) -> bool:
-    return all(
-        character in _CLOSING or unicodedata.category(character) in {"Pe", "Pf"}
-        for character in token.form
-    )
+def _closes(form: str) -> bool:
+    return all(mark in _CLOSING or unicodedata.category(mark) in {"Pe", "Pf"} for mark in form)
 
 
 def encode_sentence(sentence: GoldSentence) -> EncodedSentence:
@@ -210,8 +192,8 @@ def draw_paragraph_starts(
 
 def gold_text(
     sentences: Sequence[EncodedSentence], starts: Flags, is_bare: Flags | None = None
-) -> GoldText:
-    """Join sentences into one text, with a paragraph at each of `starts`.
+) -> tuple[Codes, Labels]:
+    """Join sentences into one text, with a paragraph at each of `starts`: symbols and labels [T].
 
     A sentence that `is_bare` loses its final mark if it ends a paragraph.
     """
@@ -225,7 +207,7 @@ def gold_text(
         codes += [part.codes, np.array(gap, np.uint32)]
         labels += [part.labels.copy(), np.zeros(len(gap), np.uint8)]
         labels[-2][-1] |= SENTENCE_END
-    return GoldText(np.concatenate(codes), np.concatenate(labels))
+    return np.concatenate(codes), np.concatenate(labels)
 
 
 def _without_final_mark(sentence: EncodedSentence) -> EncodedSentence:
@@ -242,27 +224,19 @@ def _without_final_mark(sentence: EncodedSentence) -> EncodedSentence:
     )
 
 
-def make_targets(text: GoldText) -> Targets:
+def make_targets(codes: Codes, labels: Labels) -> Targets:
     """Return the three targets of each symbol: [T, 3].
 
     White space has no targets, and no sentence end is learned where a blank line decides.
     """
-    following = np.append(text.codes[1:], np.uint32(PARAGRAPH))
-    is_end = (text.labels & TOKEN_END) > 0
-    bits = [text.labels & BOUNDARY, text.labels & SENTENCE_END > 0, text.labels & EXPANDS > 0]
+    following = np.append(codes[1:], np.uint32(PARAGRAPH))
+    is_end = (labels & TOKEN_END) > 0
+    bits = [labels & BOUNDARY, labels & SENTENCE_END > 0, labels & EXPANDS > 0]
     targets = np.stack(bits, axis=1).astype(np.int64)
-    targets[is_white_space(text.codes), 0] = IGNORED
+    targets[is_white_space(codes), 0] = IGNORED
     targets[~is_end | (following == PARAGRAPH), 1] = IGNORED
     targets[~is_end, 2] = IGNORED
     return targets
-
-
-def to_ids_and_targets(text: GoldText, scanner: Scanner) -> tuple[CharacterIds, Targets]:
-    """Return ids and targets of a text, padded between paragraphs as at runtime."""
-    ids, is_first = scanner.to_ids(text.codes)
-    targets = np.full((len(ids), 3), IGNORED, np.int64)
-    targets[is_first] = make_targets(text)
-    return ids, targets
 
 
 def hide_characters(
@@ -290,7 +264,7 @@ def segment_batches(
     order = random.permutation(n)
     for first in range(0, n, n_rows):
         rows = order[first : first + n_rows] * width
-        yield SegmentBatch(
+        yield (
             np.stack([ids[row : row + width + 2 * reach] for row in rows]),
             np.stack([targets[row : row + width] for row in rows]),
         )

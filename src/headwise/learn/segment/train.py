@@ -35,9 +35,9 @@ from headwise.learn.segment.data import (
     has_space_everywhere,
     has_spaces_inside,
     hide_characters,
+    make_targets,
     paragraph_starts,
     segment_batches,
-    to_ids_and_targets,
     with_marks_attached,
 )
 from headwise.learn.segment.expand import learn_expansions
@@ -87,26 +87,6 @@ class TrainedSegmenter:
         return Scanner(score, self.alphabet, self.network.reach, self.spaces_inside)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Treebank:
-    sentences: list[GoldSentence]
-    encoded: list[EncodedSentence]
-    attached: list[EncodedSentence]
-    """With marks attached to words if the treebank has spaces everywhere, else as `encoded`."""
-    has_paragraphs: bool
-
-
-def _treebank(sentences: Sequence[Sentence], name: str) -> _Treebank:
-    gold = gold_sentences(sentences)
-    if not gold:
-        raise DataError("no sentence with words", name, hint="a segmenter learns from a treebank")
-    encoded = [encode_sentence(sentence) for sentence in gold]
-    attached = encoded
-    if has_space_everywhere(gold):
-        attached = [encode_sentence(with_marks_attached(sentence)) for sentence in gold]
-    return _Treebank(gold, encoded, attached, has_paragraphs(gold))
-
-
 def train_segmenter(
     train: Sequence[Sentence],
     dev: Sequence[Sentence],
@@ -118,9 +98,19 @@ def train_segmenter(
 
     The same seed gives the same segmenter; on a CPU bit for bit, with the same number of threads.
     """
-    treebank, dev_treebank = _treebank(train, "<train>"), _treebank(dev, "<dev>")
-    trained = _start(treebank, config, seed, device)
-    network = trained.network
+    gold, gold_dev = gold_sentences(train), gold_sentences(dev)
+    for name, sentences in (("<train>", gold), ("<dev>", gold_dev)):
+        if not sentences:
+            hint = "a segmenter learns from a treebank"
+            raise DataError("no sentence with words", name, hint=hint)
+    encoded = attached = [encode_sentence(sentence) for sentence in gold]
+    if has_space_everywhere(gold):
+        attached = [encode_sentence(with_marks_attached(sentence)) for sentence in gold]
+    alphabet = make_alphabet(frequent_characters(encoded, config.min_count))
+    torch.manual_seed(seed)
+    network = SegmentNetwork(config, alphabet).to(device)
+    expansions = learn_expansions(gold)
+    trained = TrainedSegmenter(network, alphabet, has_spaces_inside(gold), expansions)
     optimizer = torch.optim.AdamW(
         network.parameters(), config.rate, betas=(0.9, 0.99), weight_decay=_WEIGHT_DECAY
     )
@@ -128,14 +118,17 @@ def train_segmenter(
     best: tuple[SegmentScores, TrainedSegmenter] | None = None
     for epoch in range(1, config.epochs + 1):
         torch.manual_seed(seed + epoch)  # dropout; the process may draw numbers between epochs
-        batches = _epoch_batches(treebank, trained, config, np.random.default_rng([seed, epoch]))
+        random = np.random.default_rng([seed, epoch])
+        batches = _epoch_batches(encoded, attached, has_paragraphs(gold), trained, config, random)
         network.train()
         losses = []
         for i, batch in enumerate(batches):
-            rate = _rate(config, epoch, i / len(batches), i)
+            warmed_up = (i + 1) / _WARM_UP if epoch == 1 else 1.0
+            done = (epoch - 1 + i / len(batches)) / config.epochs
+            rate = cosine_rate(config.rate, warmed_up, done)
             losses.append(step(partial(_batch_loss, network, batch), rate).item())
         network.eval()
-        scores = evaluate_segmenter(trained, dev_treebank.sentences)
+        scores = evaluate_segmenter(trained, gold_dev)
         if best is None or _merit(scores) > _merit(best[0]):
             best = (scores, replace(trained, network=copy.deepcopy(network)))
         yield SegmentReport(epoch, config.epochs, float(np.mean(losses)), scores, *best)
@@ -146,67 +139,52 @@ def _merit(scores: SegmentScores) -> float:
     return 2 * scores.words + scores.sentences
 
 
-def _start(
-    treebank: _Treebank, config: SegmentConfig, seed: int, device: torch.device
-) -> TrainedSegmenter:
-    alphabet = make_alphabet(frequent_characters(treebank.encoded, config.min_count))
-    torch.manual_seed(seed)
-    network = SegmentNetwork(config, alphabet).to(device)
-    expansions = learn_expansions(treebank.sentences)
-    return TrainedSegmenter(network, alphabet, has_spaces_inside(treebank.sentences), expansions)
-
-
 def _epoch_batches(
-    treebank: _Treebank,
+    encoded: Sequence[EncodedSentence],
+    attached: Sequence[EncodedSentence],
+    marked: bool,
     trained: TrainedSegmenter,
     config: SegmentConfig,
     random: np.random.Generator,
 ) -> list[SegmentBatch]:
-    """Make the text of the treebank, changed anew each time, until there are enough batches."""
+    """Make the text of the treebank, changed anew each time, until there are enough batches.
+
+    Each sentence is one of `encoded`, or of `attached`, which has no space before a mark.
+    """
     batches: list[SegmentBatch] = []
     while len(batches) < config.steps:
-        starts = draw_paragraph_starts(treebank.encoded, treebank.has_paragraphs, config, random)
+        starts = draw_paragraph_starts(encoded, marked, config, random)
         is_bare = random.random(len(starts)) < config.bare
-        both = zip(treebank.encoded, treebank.attached, random.random(len(starts)), strict=True)
-        sentences = [attached if draw < 0.5 else encoded for encoded, attached, draw in both]
-        text = gold_text(sentences, starts, is_bare)
-        ids, targets = to_ids_and_targets(text, trained.scanner())
+        both = zip(encoded, attached, random.random(len(starts)), strict=True)
+        sentences = [other if draw < 0.5 else plain for plain, other, draw in both]
+        codes, labels = gold_text(sentences, starts, is_bare)
+        ids, is_first = trained.scanner().to_ids(codes)  # padded between paragraphs
+        targets = np.full((len(ids), 3), IGNORED, np.int64)
+        targets[is_first] = make_targets(codes, labels)
         ids = hide_characters(ids, trained.alphabet, config.character_dropout, random)
         reach = trained.network.reach
         batches += segment_batches(ids, targets, reach, config.batch_size, config.window, random)
     return batches
 
 
-def _rate(config: SegmentConfig, epoch: int, share: float, i: int) -> float:
-    """Raise the learning rate over the first steps, then lower it along a cosine."""
-    warmed_up = (i + 1) / _WARM_UP if epoch == 1 else 1.0
-    return cosine_rate(config.rate, warmed_up, (epoch - 1 + share) / config.epochs)
-
-
 def _batch_loss(network: SegmentNetwork, batch: SegmentBatch) -> Tensor:
-    device = network.last.weight.device
-    scores = network(torch.from_numpy(batch.ids).to(device))
-    return segment_loss(scores, torch.from_numpy(batch.targets).to(device))
+    ids, targets = (torch.from_numpy(part).to(network.last.weight.device) for part in batch)
+    return segment_loss(network(ids), targets)
 
 
 def segment_loss(scores: Tensor, targets: Tensor) -> Tensor:
     """Add three losses, each a mean over targets that are not ignored: [B, W, 5], [B, W, 3]."""
-    boundary = functional.cross_entropy(
-        scores[..., :3].flatten(0, 1),
-        targets[..., 0].flatten(),
-        ignore_index=IGNORED,
-        reduction="sum",
-    ) / (targets[..., 0] != IGNORED).sum().clamp(min=1)
-    losses = [boundary]
+    counts = (targets != IGNORED).float()
+    boundaries, gold = scores[..., :3].flatten(0, 1), targets[..., 0].flatten()
+    totals = [functional.cross_entropy(boundaries, gold, ignore_index=IGNORED, reduction="sum")]
     for k in (1, 2):
-        counts = (targets[..., k] != IGNORED).float()
         wanted = targets[..., k].clamp(min=0).float()
         total = functional.binary_cross_entropy_with_logits(
-            scores[..., k + 2], wanted, weight=counts, reduction="sum"
+            scores[..., k + 2], wanted, weight=counts[..., k], reduction="sum"
         )
-        losses.append(total / counts.sum().clamp(min=1))
-    weighted = [weight * loss for weight, loss in zip(_LOSS_WEIGHTS, losses, strict=True)]
-    return sum(weighted, torch.zeros_like(boundary))
+        totals.append(total)
+    means = torch.stack(totals) / counts.sum((0, 1)).clamp(min=1)
+    return (means * means.new_tensor(_LOSS_WEIGHTS)).sum()
 
 
 def evaluate_segmenter(
@@ -214,13 +192,13 @@ def evaluate_segmenter(
 ) -> SegmentScores:
     """Segment the text of gold sentences, blank lines between paragraphs, and score the result."""
     encoded = [encode_sentence(sentence) for sentence in sentences]
-    text = gold_text(encoded, paragraph_starts(encoded, has_paragraphs(sentences)))
-    symbols = Symbols(text.codes, np.arange(len(text.codes), dtype=np.int64))
+    codes, gold = gold_text(encoded, paragraph_starts(encoded, has_paragraphs(sentences)))
+    symbols = Symbols(codes, np.arange(len(codes), dtype=np.int64))
     labels = np.concatenate([part.labels for part in trained.scanner().label([symbols])])
     tokens = [token for sentence in sentences for token in sentence.tokens]
-    ends = np.flatnonzero(text.labels & TOKEN_END).tolist()
+    ends = np.flatnonzero(gold & TOKEN_END).tolist()
     gold_words = {e: token.words for e, token in zip(ends, tokens, strict=True) if token.expands}
-    return score_segmentation(text.codes, text.labels, gold_words, labels, trained.expansions)
+    return score_segmentation(codes, gold, gold_words, labels, trained.expansions)
 
 
 def export_segmenter(trained: TrainedSegmenter) -> dict[str, bytes]:

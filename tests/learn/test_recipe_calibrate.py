@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from made_runs import CPU, changed
 
 from headwise.errors import ConfigError
@@ -16,8 +15,6 @@ from headwise.learn.recipe import train_parser
 from headwise.learn.scorer import TorchScorer
 from headwise.model.bundle import Description
 from headwise.network.network import Network
-from headwise.network.pei import PeiSelector
-from headwise.network.select import AdditiveSelector
 from headwise.settings.recipe import Recipe
 from headwise.treebank.conllu import read_sentences
 from headwise.vocabulary.encode import heads_array
@@ -68,15 +65,3 @@ def test_sums_of_probabilities_are_not_calibrated(tiny_recipe: Recipe, tmp_path:
     with pytest.raises(ConfigError, match="would change trees"):
         next(train_parser(recipe, tmp_path / "run", CPU, {}))
     assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize("selector", [AdditiveSelector(6, 4), PeiSelector(6, 4)])
-def test_a_selector_divides_all_its_scores(selector: AdditiveSelector | PeiSelector) -> None:
-    torch.manual_seed(3)
-    for own in selector.parameters():
-        torch.nn.init.normal_(own)
-    heads, dependents = selector.project(torch.randn(2, 5, 6))
-    before = selector(dependents, heads, torch.arange(5))
-    selector.divide_scores(2.5)
-    after = selector(dependents, heads, torch.arange(5))
-    np.testing.assert_allclose(after.detach(), before.detach() / 2.5, rtol=1e-5, atol=1e-6)
