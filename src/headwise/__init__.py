@@ -54,10 +54,6 @@ __version__ = VERSION
 # ONNX Runtime reports its use over the network unless this is set before it is first imported.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
-# ONNX Runtime contacts hosts on the internet from long-lived processes, unless this is set before
-# it is imported. Nothing leaves the machine.
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
-
 
 def load(
     model: "Model | Sequence[Model]" = "en",
