@@ -57,7 +57,10 @@ def answer_json(
                 what = f"a distribution of more than {max_probabilities:,} probabilities"
                 hint = "ask for fewer or shorter sentences at a time, or without distribution"
                 raise Refusal(413, what, hint)
-            record["distribution"] = _distribution(head_log_probs)
+            # P_head of each word, Eq. 5: a row each, [N, N+1], that sums to one.
+            probabilities = np.exp(head_log_probs[1:].astype(np.float64))
+            probabilities /= probabilities.sum(axis=1, keepdims=True)
+            record["distribution"] = probabilities.round(_DECIMALS).tolist()
         if with_pictures and n_drawn_words + len(sentence) <= max_drawn_words:
             n_drawn_words += len(sentence)
             record |= draw_pictures(sentence.with_parse(parse), parse, head_log_probs)
@@ -129,11 +132,3 @@ def draw_pictures(
     )
     selected = replace(parse, heads=heads, labels=labels, head_log_probs=log_probs)
     return pictures | {"greedy_picture": draw_tree(sentence, selected)}
-
-
-def _distribution(head_log_probs: FloatArray) -> list[list[float]]:
-    """Give P_head of each word, Eq. 5: a row each, [N, N+1], that sums to one."""
-    probabilities = np.exp(head_log_probs[1:].astype(np.float64))
-    probabilities /= probabilities.sum(axis=1, keepdims=True)
-    rows: list[list[float]] = probabilities.round(_DECIMALS).tolist()
-    return rows

@@ -70,7 +70,7 @@ def make_app(config: ServeConfig, models: Models) -> Starlette:
         middleware=[*_cors(config.cors), Middleware(_Gate, service=service)],
         exception_handlers={
             Refusal: _refuse,
-            HeadwiseError: _report,
+            HeadwiseError: _refuse,
             HTTPException: _http_error,
             Exception: _apologise,
         },
@@ -209,12 +209,9 @@ def _error(
 
 
 async def _refuse(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refusal)
-    return _error(error.status, error.what, error.hint, error.headers)
-
-
-async def _report(request: Request, error: Exception) -> Response:
-    """Pass on what the parser finds wrong with the input, or what the model cannot do."""
+    """Pass on a refusal, what is wrong with the input, or what the model cannot do."""
+    if isinstance(error, Refusal):
+        return _error(error.status, error.what, error.hint, error.headers)
     assert isinstance(error, HeadwiseError)
     return _error(400, error.what, error.hint)
 

@@ -60,7 +60,9 @@ def _best_from(rows: NDArray[np.float64], first_head: int) -> Heads:
                 vertex = _contract(graph, path[start:])
                 del path[start:]
             path.append(vertex)
-            graph.head[vertex] = _best_head(graph.rows[vertex], first_head)
+            row = graph.rows[vertex]  # [N+1]
+            head = first_head + int(row[first_head:].argmax())
+            graph.head[vertex] = head if row[head] != -np.inf else 0  # ROOT if no other is left
             vertex = int(graph.owner[graph.head[vertex]])
         settled.update(path)
     return _open_cycles(graph)
@@ -86,12 +88,6 @@ class _Graph:
     owner: NDArray[np.intp]
     head: list[int]
     entered: list[NDArray[np.int32]] = field(default_factory=list)
-
-
-def _best_head(row: NDArray[np.float64], first_head: int) -> int:
-    """Return the best head in `row` `[N+1]` from `first_head` on, or ROOT if there is none."""
-    head = first_head + int(row[first_head:].argmax())
-    return head if row[head] != -np.inf else 0
 
 
 def _contract(graph: _Graph, cycle: list[int]) -> int:

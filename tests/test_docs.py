@@ -1,7 +1,11 @@
-"""The examples of docs/python.md and docs/output.md give the output they show."""
+"""What README and docs tell a reader to do is done here, and gives the output they show."""
 
 import json
+import os
 import re
+import shlex
+import subprocess
+import sys
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -13,8 +17,9 @@ import headwise
 from headwise.cli.main import main
 
 ROOT = Path(__file__).parents[1]
-PYTHON_PAGE, OUTPUT_PAGE = (
-    (ROOT / "docs" / page).read_text(encoding="utf-8") for page in ("python.md", "output.md")
+README, PYTHON_PAGE, OUTPUT_PAGE = (
+    (ROOT / page).read_text(encoding="utf-8")
+    for page in ("README.md", "docs/python.md", "docs/output.md")
 )
 KIDS = ROOT / "examples/kids.conllu"
 SNIPPETS = re.findall(r"```python\n(.*?)```\n(?:\n```\n(.*?)```\n)?", PYTHON_PAGE, re.DOTALL)
@@ -57,3 +62,32 @@ def test_the_page_shows_the_json_that_is_written() -> None:
     shown, written = json.loads(example[1]), json.loads(parse_kids("json"))
     assert shown["words"] == written["words"][: len(shown["words"])]
     assert {**shown, "words": []} == {**written, "words": []}
+
+
+def test_the_parse_command_draws_what_the_page_shows() -> None:
+    command = next(line for line in README.splitlines() if 'headwise parse "' in line)
+    arguments = shlex.split(command.split("headwise parse", 1)[1])
+    done = subprocess.run(
+        [sys.executable, "-m", "headwise", "parse", *arguments, "--format", "tree"],
+        capture_output=True, check=True, cwd=ROOT, text=True, encoding="utf-8",
+        env=os.environ | {"COLUMNS": "80", "PYTHONUTF8": "1"},
+    )  # fmt: skip
+    shown = re.search(r"```\n( ╭.*?)```", README, re.DOTALL)
+    assert shown
+    assert done.stdout.rstrip() == shown[1].rstrip()
+
+
+def test_python_snippets_run() -> None:
+    for snippet in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
+        subprocess.run([sys.executable, "-W", "error", "-c", snippet], check=True, cwd=ROOT)
+
+
+def test_links_lead_somewhere() -> None:
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
+    for page in pages:
+        for link in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
+            assert link.startswith("https://") or (page.parent / link).exists(), (page.name, link)
+
+
+def test_readme_fits_on_a_page() -> None:
+    assert len(README.splitlines()) <= 120
