@@ -33,20 +33,12 @@ class Document:
 
 
 @st.composite
-def special_lines(draw: st.DrawFn, position: int, n_words: int) -> list[str]:
-    """Draw the empty nodes after `position` and the range that begins at the next word."""
-    numbers = [f"{position}.{i}" for i in range(1, draw(st.integers(0, 2)) + 1)]
-    if position < n_words and draw(st.booleans()):
-        numbers.append(f"{position + 1}-{draw(st.integers(position + 1, n_words))}")
-    return [f"{number}\t{draw(VALUE)}" + "\t_" * 8 + draw(NEWLINE) for number in numbers]
-
-
-@st.composite
 def blocks(draw: st.DrawFn) -> tuple[list[str], list[tuple[str, str]]]:
     """Draw the lines of a sentence, its blank lines aside; there may be comments alone."""
     n_words = draw(st.integers(0, 5))
     lines = [f"#{c}{draw(NEWLINE)}" for c in draw(st.lists(COMMENT, max_size=2))]
     values = []
+    n_covered = 0
     for position in range(n_words + 1):
         if position:
             head = draw(st.integers(0, n_words).map(str) | st.just("_"))
@@ -55,7 +47,11 @@ def blocks(draw: st.DrawFn) -> tuple[list[str], list[tuple[str, str]]]:
             columns = [str(position), form, draw(VALUE), "_", "_", "_", head, label, deps, misc]
             lines.append("\t".join(columns) + draw(NEWLINE))
             values.append((form, misc))
-        lines += draw(special_lines(position, n_words))
+        numbers = [f"{position}.{i}" for i in range(1, draw(st.integers(0, 2)) + 1)]
+        if n_covered <= position < n_words and draw(st.booleans()):
+            n_covered = draw(st.integers(position + 1, n_words))
+            numbers.append(f"{position + 1}-{n_covered}")
+        lines += [f"{number}\t{draw(VALUE)}" + "\t_" * 8 + draw(NEWLINE) for number in numbers]
     return lines, values
 
 

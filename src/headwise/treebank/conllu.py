@@ -29,6 +29,7 @@ _EMPTY = re.compile(r"(0|[1-9][0-9]{0,8})\.([1-9][0-9]{0,8})")
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
 _DEP = r"[0-9]+(?:\.[0-9]+)?:[^|\t]+"
 _DEPS = re.compile(rf"{_DEP}(?:\|{_DEP})*")
+_LINE_LOST = "is a line missing, or a blank line between two sentences?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,33 +229,24 @@ def _check_special_id(word_id: str, n_words: int, form: Format) -> None:
 def _check_numbers(sentence: Sentence, other_rows: list[int]) -> None:
     """Refuse heads and ranges beyond the last word, and ranges that overlap."""
     n_words = len(sentence)
-    too_large: list[tuple[int, str]] = []
+    errors: list[tuple[int, str, str]] = []
     if max(map(int, {word.head for word in sentence.words} - {BLANK}), default=0) > n_words:
-        too_large += [
-            (row, f"HEAD is {word.head}")
+        errors += [
+            (row, f"HEAD is {word.head} but the sentence has {plural(n_words, 'word')}", _LINE_LOST)
             for row, word in zip(sentence.rows, sentence.words, strict=True)
             if word.head != BLANK and int(word.head) > n_words
         ]
-    for row in other_rows:
-        number = sentence.lines[row].partition("\t")[0]
-        if int(number.partition("-")[2] or 0) > n_words:
-            too_large.append((row, f"the range is {number}"))
-    if too_large:
-        row, what = too_large[0]
-        raise DataError(
-            f"{what} but the sentence has {plural(n_words, 'word')}",
-            sentence.source,
-            sentence.first_line + row,
-            "is a line missing, or a blank line between two sentences?",
-        )
     covered = 0
     for row in other_rows:
-        first, dash, last = sentence.lines[row].partition("\t")[0].partition("-")
-        if dash and int(first) <= covered:
-            raise DataError(
-                f"the range {first}-{last} overlaps the one before it",
-                sentence.source,
-                sentence.first_line + row,
-                "a word belongs to one multi-word token at most",
-            )
-        covered = int(last) if dash else covered
+        number = sentence.lines[row].partition("\t")[0]
+        first, _, last = number.partition("-")
+        if last and int(last) > n_words:
+            what = f"the range is {number} but the sentence has {plural(n_words, 'word')}"
+            errors.append((row, what, _LINE_LOST))
+        elif last and int(first) <= covered:
+            what = f"the range {number} overlaps the one before it"
+            errors.append((row, what, "a word belongs to one multi-word token at most"))
+        covered = int(last or covered)
+    if errors:
+        row, what, hint = errors[0]
+        raise DataError(what, sentence.source, sentence.first_line + row, hint)

@@ -176,15 +176,12 @@ class Sentence:
     @property
     def tokens(self) -> tuple[Token, ...]:
         """The tokens of the text in order: multi-word tokens, and the words outside of them."""
-        by_row = {token.row: token for token in self.multi_word_tokens}
-        for position, (row, word) in enumerate(zip(self.rows, self.words, strict=True), 1):
-            by_row[row] = Token(position, position, word.form, word.misc, row, False)
+        starting_at = {token.first: token for token in self.multi_word_tokens}
         tokens: list[Token] = []
-        n_covered = 0
-        for _, token in sorted(by_row.items()):
-            if token.is_multi_word or token.first > n_covered:
-                tokens.append(token)
-                n_covered = token.last
+        for position, (row, word) in enumerate(zip(self.rows, self.words, strict=True), 1):
+            if not tokens or position > tokens[-1].last:
+                alone = Token(position, position, word.form, word.misc, row, False)
+                tokens.append(starting_at.get(position, alone))
         return tuple(tokens)
 
     @property
