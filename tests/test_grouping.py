@@ -214,8 +214,3 @@ def test_the_same_seed_gives_the_same_order_and_another_mixes_anew() -> None:
     random = np.random.default_rng(1)
     first, second = (list(shuffled_batches(lengths, 4, 3, random)) for _ in range(2))
     assert first != second
-
-
-def test_one_window_over_all_sorts_all() -> None:
-    cut = shuffled([5, 1, 4, 2, 3], 2, 3, seed=0)
-    assert cut == [[1, 3], [4, 2], [0]]

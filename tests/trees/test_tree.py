@@ -38,11 +38,6 @@ def test_is_projective_equals_definition_on_longer_sentences() -> None:
     assert answers == {True, False}
 
 
-def test_root_arcs_count_when_looking_for_crossings() -> None:
-    assert is_tree(as_heads(3, 0, 2))
-    assert not is_projective(as_heads(3, 0, 2))
-
-
 def test_roots_are_words_headed_by_root() -> None:
     assert n_roots(as_heads(0, 1, 0)) == 2
     assert n_roots(as_heads(1)) == 0
