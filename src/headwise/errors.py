@@ -9,10 +9,18 @@ a second line that starts with `hint:`.
     └── ModelError     a model folder: missing, damaged, or of another release
 """
 
+import errno
 import re
+from collections.abc import Iterator
 
 _UNSAFE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Characters that control a terminal or the order of letters, except for tab and newline."""
+
+_NO_MEMORY = re.compile(
+    r"bad_alloc|allocate memory|map segment|start new thread|create a primitive"
+)
+"""In messages of libraries that do not raise a `MemoryError`."""
+_NO_DESCRIPTORS = re.compile(r"Too many open files")
 
 
 class HeadwiseError(Exception):
@@ -52,6 +60,34 @@ class ModelError(HeadwiseError):
 def escape_controls(text: str) -> str:
     r"""Show control characters as escapes (`\x1b`), so that they cannot steer a terminal."""
     return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """List an exception and what led to it."""
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__ or cause.__context__
+
+
+def explain_shortage(error: BaseException) -> HeadwiseError | None:
+    """Explain an exception that comes from a lack of memory or of file descriptors.
+
+    Returns None if it has another reason.
+    """
+    for cause in causes(error):
+        number = cause.errno if isinstance(cause, OSError) else None
+        is_memory = isinstance(cause, MemoryError) or number == errno.ENOMEM
+        if is_memory or _NO_MEMORY.search(str(cause)):
+            what, hint = "there is not enough memory", "close other programs or do less at a time"
+        elif number in (errno.EMFILE, errno.ENFILE) or _NO_DESCRIPTORS.search(str(cause)):
+            what, hint = "too many files are open", "raise the limit, for example: ulimit -n 1024"
+        else:
+            continue
+        if isinstance(error, HeadwiseError):
+            return HeadwiseError(error.what, f"{what}; {hint}")
+        return HeadwiseError(what, hint)
+    return None
 
 
 def plural(count: int, noun: str) -> str:

@@ -15,7 +15,7 @@ from headwise.cli.info import info
 from headwise.cli.parse import parse
 from headwise.cli.serve import serve
 from headwise.cli.train import train
-from headwise.errors import HeadwiseError
+from headwise.errors import HeadwiseError, explain_shortage
 from headwise.version import VERSION
 
 BROKEN_PIPE = 141
@@ -31,7 +31,7 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except HeadwiseError as error:
-            click.echo(f"headwise: {error}", err=True)
+            click.echo(f"headwise: {explain_shortage(error) or error}", err=True)
             _flush_stdout()
             ctx.exit(1)
         except BrokenPipeError:

@@ -14,8 +14,10 @@ process may succeed. After `units.MAX_ATTEMPTS` the unit runs isolated, which na
 import logging
 import os
 import resource
+import signal
 import socket
 import sys
+import threading
 import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -40,6 +42,8 @@ _MAX_BLOCKS = 10_000
 _OBJECT_STORE_BYTES = 128 * 2**20
 """Only unit descriptions and results are in it."""
 _CONNECT_SECONDS = 10.0
+_MIN_OPEN_FILES = 128
+"""With fewer, Ray waits for half a minute or forever before it gives up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +129,7 @@ def open_ray(engine: Engine, n_units: int, device: str = "cpu") -> Iterator[int]
     n_workers = engine.workers or os.cpu_count() or 1
     is_ours = not ray.is_initialized()
     if is_ours:
-        with _without_stderr():
+        with _without_stderr(), _our_sigterm():
             _start_ray(engine, min(n_workers, n_units))
     try:
         resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
@@ -153,10 +157,30 @@ def _without_stderr() -> Iterator[None]:
         os.close(devnull)
 
 
+@contextmanager
+def _our_sigterm() -> Iterator[None]:
+    """Restore what SIGTERM does, since Ray makes it exit with 15 in place of 143."""
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    except SystemExit as end:
+        if end.code == signal.SIGTERM:
+            raise SystemExit(128 + signal.SIGTERM) from None
+        raise
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
+
+
 def _start_ray(engine: Engine, n_workers: int) -> None:
     import ray
 
     if engine.address is None:
+        n_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if 0 <= n_files < _MIN_OPEN_FILES:
+            what = f"Ray needs more open files than ulimit -n allows ({n_files})"
+            hint = "raise the limit, for example: ulimit -n 1024; --workers 0 runs without Ray"
+            raise ConfigError(what, hint)
         try:
             ray.init(
                 "local",
@@ -167,7 +191,6 @@ def _start_ray(engine: Engine, n_workers: int) -> None:
                 logging_level=logging.ERROR,
             )
         except Exception as error:  # Ray raises bare Exceptions
-            n_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
             raise ConfigError(
                 f"Ray does not start: {_first_line(error)}",
                 f"check the limit of open files (ulimit -n is {n_files}), memory and room in /tmp; "

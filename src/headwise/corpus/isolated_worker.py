@@ -24,7 +24,7 @@ import msgspec
 from headwise.corpus.parsing import load_job_parser
 from headwise.corpus.plan import CorpusJob, Unit
 from headwise.corpus.units import CONTINUES_HINT, ShardRecord, explain_error, make_shard
-from headwise.errors import DataError, HeadwiseError
+from headwise.errors import DataError, HeadwiseError, explain_shortage
 from headwise.treebank.sentence import sentence_from_words
 
 _MAX_DEATHS = 2
@@ -107,6 +107,14 @@ def run_child() -> None:
         explained = explain_error(error, Path(task.output))
         _send(Message(error=explained.what, hint=explained.hint))
     except Exception as error:
+        shortage = explain_shortage(error)
+        if shortage is not None:
+            _send(
+                Message(
+                    error=f"{current}: {shortage.what}", hint=f"{shortage.hint}; {CONTINUES_HINT}"
+                )
+            )
+            return
         traceback.print_exc()
         what = f"{current}: {type(error).__name__}: {error}"
         _send(Message(error=what, hint=f"if the device works, report a bug; {CONTINUES_HINT}"))

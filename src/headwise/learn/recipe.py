@@ -9,6 +9,7 @@ last epoch that was saved.
 """
 
 import copy
+import shutil
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -96,6 +97,8 @@ def train_parser(
         scores |= {f"dev_uas {name}": other.uas, f"dev_las {name}": other.las or 0.0}
     scores |= yield from _calibrate(state)
     description = Description(recipe.model, recipe.decode, provenance, scores)
+    for unfinished in folder.glob(".model.*"):  # of a process that was killed as it wrote them
+        shutil.rmtree(unfinished)
     export_model(state.kept, state.data.vocab, description, folder / "model", other_files)
     state.progress = msgspec.structs.replace(state.progress, finished=True)
     _save(state, {})

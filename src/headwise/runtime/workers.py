@@ -23,7 +23,7 @@ from queue import SimpleQueue
 
 import msgspec
 
-from headwise.errors import ConfigError, HeadwiseError
+from headwise.errors import ConfigError, HeadwiseError, explain_shortage
 from headwise.grouping import defer_exception
 
 Work = Callable[[bytes], bytes]
@@ -54,7 +54,8 @@ class FileLock:
         try:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115
         except OSError as error:
-            raise HeadwiseError(f"no temporary file: {error.strerror}") from error
+            hint = "check the room there, and the limit of open files (ulimit -n)"
+            raise HeadwiseError(f"no temporary file: {error.strerror}", hint) from error
 
     def __enter__(self) -> None:
         """Wait for the lock."""
@@ -198,8 +199,11 @@ def _serve(work: Work, connection: Connection, not_ours: tuple[Connection, ...])
             return
         try:
             answer = DONE + work(item)
-        except HeadwiseError as error:
-            answer = FAILED + msgspec.json.encode(Failure.of(error))
+        except Exception as error:
+            explained = explain_shortage(error) or error
+            if not isinstance(explained, HeadwiseError):
+                raise
+            answer = FAILED + msgspec.json.encode(Failure.of(explained))
         try:
             connection.send_bytes(answer)
         except OSError:

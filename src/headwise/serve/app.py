@@ -24,7 +24,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from headwise.errors import HeadwiseError
+from headwise.errors import HeadwiseError, explain_shortage
 from headwise.serve.api import (
     get_health,
     get_metrics,
@@ -35,6 +35,7 @@ from headwise.serve.api import (
 )
 from headwise.serve.models import Models
 from headwise.serve.pages import page_routes
+from headwise.serve.queue import no_memory
 from headwise.serve.requests import CLOSE, SMALL_BYTES, Refusal
 from headwise.serve.schema import ErrorDetail, ErrorResponse
 from headwise.serve.service import Service
@@ -61,7 +62,10 @@ def make_app(config: ServeConfig, models: Models) -> Starlette:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
-        await run_in_threadpool(service.close)
+        try:
+            await run_in_threadpool(service.close)
+        except RuntimeError:  # there is no memory for another thread
+            service.close()
         LOG.info("requests answered: %d", service.metrics.n_answered)
 
     routes = [Route(path, endpoint, methods=methods) for path, endpoint, methods in ROUTES]
@@ -72,6 +76,7 @@ def make_app(config: ServeConfig, models: Models) -> Starlette:
             Refusal: _refuse,
             HeadwiseError: _refuse,
             HTTPException: _http_error,
+            **dict.fromkeys((MemoryError, OSError, RuntimeError), _report_shortage),
             Exception: _apologise,
         },
         lifespan=lifespan,
@@ -214,6 +219,13 @@ async def _refuse(request: Request, error: Exception) -> Response:
         return _error(error.status, error.what, error.hint, error.headers)
     assert isinstance(error, HeadwiseError)
     return _error(400, error.what, error.hint)
+
+
+async def _report_shortage(request: Request, error: Exception) -> Response:
+    """Respond if memory or file descriptors do not suffice."""
+    if explain_shortage(error) is None:
+        raise error
+    return await _refuse(request, no_memory())
 
 
 async def _http_error(request: Request, error: Exception) -> Response:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from threading import Condition
 from typing import NamedTuple
 
+from headwise.errors import explain_shortage
 from headwise.serve.metrics import Metrics
 from headwise.serve.requests import Refusal, retry_after
 
@@ -137,7 +138,7 @@ class Workers:
         except StopIteration as end:
             self._end(job, response=end.value)
         except Exception as error:
-            self._end(job, error=error)
+            self._end(job, error=error if explain_shortage(error) is None else no_memory())
         else:
             job.lane.pool.submit(self._take_turn, job)
 
@@ -191,6 +192,12 @@ class Workers:
                 job.response.set_result(response)
             else:
                 job.response.set_exception(error)
+
+
+def no_memory() -> Refusal:
+    """Make the refusal of a request for which memory or file descriptors do not suffice."""
+    what = "the server has not enough memory for this now"
+    return Refusal(503, what, "send less at a time", retry_after())
 
 
 def too_slow() -> Refusal:
