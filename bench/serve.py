@@ -76,12 +76,12 @@ class Server(NamedTuple):
 
 
 @contextmanager
-def serving(workers: int, processes: int = 1) -> Iterator[Server]:
+def serving(workers: int, processes: int = 1, *flags: str) -> Iterator[Server]:
     """Start a server on a free port, wait until it answers, and stop it at the end."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "headwise", "serve", "--quiet", "--port", str(port)]
-    command += ["--workers", str(workers), "--processes", str(processes)]
+    command += ["--workers", str(workers), "--processes", str(processes), *flags]
     process = subprocess.Popen(command)
     url = f"http://127.0.0.1:{port}"
     try:

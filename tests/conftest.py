@@ -24,7 +24,7 @@ TESTS = Path(__file__).parent
 FIXTURES = TESTS / "fixtures"
 
 # Every test below these paths is slow; a single slow test elsewhere carries the mark itself.
-SLOW_PATHS = ("bench/", "learn/fit/test_distributed", "network/kernels/", "serve/page/")
+SLOW_PATHS = ("bench/", "faults/", "learn/fit/test_distributed", "network/kernels/", "serve/page/")
 
 # Whether a property holds does not depend on how busy the machine is.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
