@@ -14,7 +14,7 @@ import time
 from collections.abc import Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from threading import Condition
+from threading import Barrier, Condition
 from typing import NamedTuple
 
 from headwise.errors import explain_shortage
@@ -54,6 +54,11 @@ class _Lane:
         self.n_jobs = self.cost = 0
         self.speed = 1_000.0
         """Words a second and thread; a guess until the first step."""
+        # All threads start now: a job would be lost if there were no memory for one later.
+        barrier = Barrier(n_threads + 1)
+        for _ in range(n_threads):
+            self.pool.submit(barrier.wait)
+        barrier.wait()
 
     def require_room(self, cost: int) -> None:
         """Refuse work that does not fit, unless there is no other."""
