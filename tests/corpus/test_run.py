@@ -199,9 +199,6 @@ def test_impossible_plans_are_refused_first(
 
 
 def test_errors_of_workers_end_the_run(plan: CorpusPlan, tmp_path: Path) -> None:
-    other = msgspec.structs.replace(plan.job, model_sha256="another")
-    with pytest.raises(HeadwiseError, match="not the model that this corpus was started with"):
-        run(msgspec.structs.replace(plan, job=other), tmp_path)
     path = tmp_path / "gone.txt"
     path.write_text("Kids love candy.\n")
     gone = plan_corpus([str(path)], None, plan.job)

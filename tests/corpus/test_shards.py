@@ -68,16 +68,6 @@ def test_the_validator_of_ud_finds_no_error(tmp_path: Path, parser: Parser) -> N
     assert state.passed(), [str(error) for error in state.error_tracker]
 
 
-def test_a_treebank_keeps_its_bytes(tmp_path: Path, parser: Parser) -> None:
-    path = tmp_path / "a.conllu"
-    write_shard(path, "conllu", "none", entries(parser, [TREEBANK]))
-    lines = path.read_bytes().split(b"\n")
-    assert lines[0] == b"# sent_id = old"
-    assert lines[1].startswith(b"1\tHi\thi\tINTJ\t")
-    assert lines[2:4] == [b"", b""]
-    assert len(lines) == 6
-
-
 def test_the_page_lists_every_column() -> None:
     page = Path(__file__).parents[2] / "docs" / "scale.md"
     for field in SCHEMA:

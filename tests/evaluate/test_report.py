@@ -102,12 +102,6 @@ def test_raw_text_is_one_table() -> None:
     assert text.endswith("labels compared up to the first ':'.\n")
 
 
-def test_raw_text_has_a_dash_for_a_share_of_nothing() -> None:
-    only = spell("gold", "./0/punct")
-    lines = raw_scores_to_text(score_raw(only, only)).splitlines()
-    assert lines[10].split() == ["CLAS", "-", "-", "-", "-"]
-
-
 def test_raw_json_has_every_metric() -> None:
     found = msgspec.json.decode(scores_to_json(score_raw(RAW_GOLD, RAW_PREDICTED)))
     assert found["universal_labels"] is False

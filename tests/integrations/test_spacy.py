@@ -190,7 +190,8 @@ def test_the_error_handler_of_the_pipeline_gets_a_document_that_cannot_be_parsed
     assert failed == [("headwise", long)]
 
 
-def test_settings_are_checked() -> None:
+def test_settings_are_documented_and_checked() -> None:
+    assert all(f"| `{name}` |" in PAGE for name in Settings.__slots__)
     with pytest.raises(ConfigError, match="threads is 0"):
         pipeline(threads=0)
     with pytest.raises(ModelError, match="nowhere"):
@@ -208,26 +209,25 @@ def test_a_model_that_reads_tags_and_finds_no_words(tiny_run: Path) -> None:
     assert component.parser.settings.decode.single_root
     with pytest.raises(ModelError, match="sentencizer"):
         component(nlp("Kids love candy."))
-    starts = [True, False, False, False]
-    words = ["Kids", "love", "candy", "."]
+    words, starts, tags = ["So", "do", "I"], [True, False, False], ["RB", "VBP", "PRP"]
     with pytest.raises(DataError, match="XPOS"):
         component(Doc(nlp.vocab, words=words, sent_starts=starts))
-    tagged = Doc(nlp.vocab, words=words, sent_starts=starts, tags=["NNS", "VBP", "NN", "."])
-    assert component(tagged).has_annotation("DEP")
-    assert [token.tag_ for token in tagged] == ["NNS", "VBP", "NN", "."]
+    tagged = component(Doc(nlp.vocab, words=words, sent_starts=starts, tags=tags))
+    assert tagged.has_annotation("DEP")
+    assert [token.tag_ for token in tagged] == tags
     assert not tagged.has_annotation("POS")
 
 
 def test_the_parser_reads_the_words_of_a_token_that_expands(nlp: Language) -> None:
     texts = Doc(nlp.vocab, words=["I", "ca", "n't"], sent_starts=[True, False, False])
-    forms = texts.copy()
-    forms[1]._.word_form = "can"
-    forms[2]._.word_form = "not"
     plain = Doc(nlp.vocab, words=["I", "can", "not"], sent_starts=[True, False, False])
-    for doc in (texts, forms, plain):
-        nlp.get_pipe("headwise")(doc)
-    probabilities = [[token._.head_probability for token in doc] for doc in (texts, forms, plain)]
-    assert probabilities[1] == probabilities[2] != probabilities[0]
+    forms = texts.copy()
+    forms[1]._.word_form, forms[2]._.word_form = "can", "not"
+    texts_found, forms_found, plain_found = (
+        [token._.head_probability for token in nlp.get_pipe("headwise")(doc)]
+        for doc in (texts, forms, plain)
+    )
+    assert forms_found == plain_found != texts_found
 
 
 def test_a_token_that_expands_becomes_several(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,21 +240,14 @@ def test_a_token_that_expands_becomes_several(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(tokenizer, "_segmenter", found)
     doc = tokenizer("Zum Markt")
     assert doc.text == "Zum Markt"
-    assert [(token.text, token._.word_form) for token in doc] == [
-        ("Zu", "Zu"),
-        ("m", "dem"),
-        ("Markt", None),
-    ]
+    found = [(token.text, token._.word_form) for token in doc]
+    assert found == [("Zu", "Zu"), ("m", "dem"), ("Markt", None)]
 
 
 def test_the_tokenizer_gives_a_document_for_each_text() -> None:
-    nlp = spacy.blank("en")
-    tokenizer = Tokenizer(nlp.vocab)
-    assert [doc.text for doc in tokenizer.pipe(iter(TEXTS), batch_size=2)] == TEXTS
-    assert [sentence.text for sentence in tokenizer(TEXTS[3]).sents] == [
-        "Kids love candy.",
-        "So do I!",
-    ]
+    docs = list(Tokenizer(spacy.blank("en").vocab).pipe(iter(TEXTS), batch_size=2))
+    assert [doc.text for doc in docs] == TEXTS
+    assert [sentence.text for sentence in docs[3].sents] == ["Kids love candy.", "So do I!"]
 
 
 @pytest.mark.parametrize(("code", "shown"), SNIPPETS)
@@ -262,10 +255,6 @@ def test_the_page_shows_what_happens(code: str, shown: str) -> None:
     with redirect_stdout(StringIO()) as printed:
         exec(code, {})
     assert printed.getvalue() == shown
-
-
-def test_the_page_has_every_setting() -> None:
-    assert all(f"| `{name}` |" in PAGE for name in Settings.__slots__)
 
 
 def test_headwise_itself_does_not_import_spacy() -> None:

@@ -6,7 +6,7 @@ In spaCy a root is its own head.
 """
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,12 +19,7 @@ from headwise.errors import DataError, ModelError
 from headwise.integrations.surface import Segment, sentence_starts
 from headwise.text.assemble import to_text
 from headwise.text.segmenter import NO_SEGMENTER
-from headwise.text.symbols import (
-    BYTE_ORDER_MARK,
-    Offsets,
-    replace_invalid,
-    to_codes,
-)
+from headwise.text.symbols import BYTE_ORDER_MARK, Offsets, replace_invalid, to_codes
 from headwise.treebank.sentence import BLANK, Parse, Sentence, sentence_from_words
 
 MAX_WORDS = 10_000
@@ -70,45 +65,32 @@ def find_sentences(
     `segment` is only called for documents in which a token may or may not start a sentence. A
     sentence that starts inside a token starts with the next one.
     """
-    words = [[i for i, token in enumerate(doc) if not _is_blank(token.text)] for doc in docs]
-    marked = [_marked_starts(doc) if keep else np.zeros(len(doc), np.int64) for doc in docs]
-    unsure = [k for k in range(len(docs)) if words[k] and not marked[k][1:].all()]
-    starts = _find_starts([docs[k] for k in unsure], [words[k] for k in unsure], segment)
-    found = dict(zip(unsure, starts, strict=True))
+    words = [_words(doc) for doc in docs]
+    # For each token 1 if it starts a sentence, -1 if not, 0 if that is unknown.
+    starts: list[Offsets] = [
+        np.asarray(doc.to_array("SENT_START")).astype(np.int64) * keep for doc in docs
+    ]
+    unsure = [k for k in range(len(docs)) if words[k] and not starts[k][1:].all()]
+    if unsure and segment is None:
+        hint = "mark them first: nlp.add_pipe('sentencizer', before='headwise')"
+        raise ModelError(f"the document does not mark its sentences, and {NO_SEGMENTER}", hint)
+    offsets = sentence_starts([docs[k].text for k in unsure], segment) if unsure and segment else []
+    for k, found in zip(unsure, offsets, strict=True):
+        # The first sentence starts where the document does, even with white space.
+        places = np.searchsorted([docs[k][i].idx for i in words[k]], found[1:])
+        first_words = np.array(words[k], np.int64)[places[places < len(words[k])]]
+        starts[k][first_words[starts[k][first_words] == 0]] = 1
     spans = []
     for k, doc in enumerate(docs):
-        is_start = marked[k] > 0
-        if k in found:
-            is_start[found[k]] |= marked[k][found[k]] == 0
-        is_start[:1] = True
-        bounds = [*np.flatnonzero(is_start).tolist(), len(doc)]
+        starts[k][:1] = 1
+        bounds = [*np.flatnonzero(starts[k] > 0).tolist(), len(doc)]
         spans.append(_spans(words[k], bounds, max_words))
     return spans
 
 
-def _is_blank(text: str) -> bool:
-    return not text.removeprefix(BYTE_ORDER_MARK).strip()
-
-
-def _marked_starts(doc: Doc) -> Offsets:
-    """Return for each token 1 if it starts a sentence, -1 if not, 0 if that is unknown."""
-    return np.asarray(doc.to_array("SENT_START")).astype(np.int64)
-
-
-def _find_starts(
-    docs: Sequence[Doc], words: Sequence[Sequence[int]], segment: Segment | None
-) -> Iterator[Offsets]:
-    """Return the tokens that start sentences, except the first sentence of each document.
-
-    That one starts where the document does, even with white space.
-    """
-    if docs and segment is None:
-        hint = "mark them first: nlp.add_pipe('sentencizer', before='headwise')"
-        raise ModelError(f"the document does not mark its sentences, and {NO_SEGMENTER}", hint)
-    starts = sentence_starts([doc.text for doc in docs], segment) if segment and docs else []
-    for doc, doc_words, offsets in zip(docs, words, starts, strict=True):
-        places = np.searchsorted([doc[i].idx for i in doc_words], offsets[1:])
-        yield np.array(doc_words, np.int64)[places[places < len(doc_words)]]
+def _words(doc: Doc) -> list[int]:
+    """List the tokens that are not blank."""
+    return [i for i, token in enumerate(doc) if token.text.removeprefix(BYTE_ORDER_MARK).strip()]
 
 
 def _spans(words: Sequence[int], bounds: Sequence[int], max_words: int) -> list[SentenceSpan]:
@@ -117,21 +99,18 @@ def _spans(words: Sequence[int], bounds: Sequence[int], max_words: int) -> list[
     for i in range(len(bounds) - 1):
         span = SentenceSpan(bounds[i], bounds[i + 1], tuple(words[cuts[i] : cuts[i + 1]]))
         if len(span.words) > max_words:
-            raise DataError(
-                f"a sentence has {len(span.words):,} words; the limit is {max_words:,}",
-                "<Doc>",
-                hint='let headwise find the sentences: config={"keep_sentences": False}',
-            )
+            what = f"a sentence has {len(span.words):,} words; the limit is {max_words:,}"
+            hint = 'let headwise find the sentences: config={"keep_sentences": False}'
+            raise DataError(what, "<Doc>", hint=hint)
         spans.append(span)
     return spans
 
 
 def span_to_sentence(doc: Doc, span: SentenceSpan) -> Sentence:
     """Return the words of a span with their tags, as input for a parser."""
-    tokens = [doc[i] for i in span.words]
     values = [
         (conllu_form(token._.word_form or token.text), token.pos_ or BLANK, token.tag_ or BLANK)
-        for token in tokens
+        for token in (doc[i] for i in span.words)
     ]
     return sentence_from_words(values, ["form", "upos", "xpos"])
 
@@ -147,22 +126,22 @@ def conllu_form(text: str) -> str:
 def write_parses(doc: Doc, spans: Sequence[SentenceSpan], parses: Sequence[Parse]) -> None:
     """Set heads, labels, tags, sentence starts and probabilities."""
     heads = np.arange(len(doc))
-    labels = [SPACE_LABEL] * len(doc)
     for span, parse in zip(spans, parses, strict=True):
         heads[span.start : span.end] = span.anchors()
-        for i, head, label in zip(span.words, parse.heads, parse.labels, strict=True):
+        for i, head, log_prob in zip(span.words, parse.heads, parse.head_log_probs, strict=True):
             heads[i] = span.words[head - 1] if head else i
-            labels[i] = label
-        for i, log_prob in zip(span.words, parse.head_log_probs, strict=True):
             doc[i]._.head_probability = min(float(np.exp(log_prob)), 1.0)
     strings = doc.vocab.strings
+    labels = _spread(spans, [parse.labels for parse in parses], SPACE_LABEL)
     columns = {
         "HEAD": (heads - np.arange(len(doc))).tolist(),
         "DEP": [strings.add(label) for label in labels],
     }
-    if upos := _spread_tags(spans, [parse.upos for parse in parses], SPACE_UPOS):
+    if any(parse.upos for parse in parses):
+        upos = _spread(spans, [parse.upos for parse in parses], SPACE_UPOS)
         columns["POS"] = [UPOS_IDS.get(tag, 0) for tag in upos]
-    if xpos := _spread_tags(spans, [parse.xpos for parse in parses], SPACE_TAG):
+    if any(parse.xpos for parse in parses):
+        xpos = _spread(spans, [parse.xpos for parse in parses], SPACE_TAG)
         columns["TAG"] = [strings.add(tag) for tag in xpos]
     _set(doc, columns)
     # spaCy derives sentences from roots, and gets them wrong if a tree has many crossing arcs.
@@ -171,16 +150,14 @@ def write_parses(doc: Doc, spans: Sequence[SentenceSpan], parses: Sequence[Parse
     _set(doc, {"SENT_START": starts.tolist()})
 
 
-def _spread_tags(
-    spans: Sequence[SentenceSpan], tags: Sequence[Sequence[str]], space_tag: str
+def _spread(
+    spans: Sequence[SentenceSpan], values: Sequence[Sequence[str]], of_spaces: str
 ) -> list[str]:
-    """Return the tags of all tokens, or nothing if the parser predicts none."""
-    if not any(tags):
-        return []
-    spread = [space_tag] * spans[-1].end
-    for span, span_tags in zip(spans, tags, strict=True):
-        for i, tag in zip(span.words, span_tags, strict=True):
-            spread[i] = tag
+    """Give every token of a document its value; white space gets that `of_spaces`."""
+    spread = [of_spaces] * spans[-1].end
+    for span, span_values in zip(spans, values, strict=True):
+        for i, value in zip(span.words, span_values, strict=True):
+            spread[i] = value
     return spread
 
 

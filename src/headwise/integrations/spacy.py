@@ -27,7 +27,6 @@ from spacy.vocab import Vocab
 from headwise.arrays import FloatArray
 from headwise.errors import ConfigError, HeadwiseError, ModelError
 from headwise.integrations.documents import (
-    SentenceSpan,
     declare_extensions,
     find_sentences,
     span_to_sentence,
@@ -37,7 +36,6 @@ from headwise.integrations.documents import (
 from headwise.integrations.surface import cover_text
 from headwise.loading import load_parser
 from headwise.model.bundle import DEFAULT_MODEL, find_model, load_bundle
-from headwise.settings.parsing import DecodeConfig
 from headwise.text.segmenter import NO_SEGMENTER, load_segmenter
 from headwise.treebank.sentence import Parse, Sentence
 
@@ -70,11 +68,12 @@ class ParserComponent:
         """Load the model."""
         declare_extensions()
         bundle = load_bundle(find_model(settings.model))
-        self.name = name
-        self.settings = settings
-        self.parser = load_parser(
-            [bundle], decode=_for_spacy(bundle.manifest.decode), keep_tags=settings.keep_tags
-        )
+        self.name, self.settings = name, settings
+        # To spaCy, two roots are two sentences, and a cycle is fatal.
+        decode = bundle.manifest.decode
+        decoder = "mst" if decode.decoder == "greedy" else decode.decoder
+        decode = msgspec.structs.replace(decode, decoder=decoder, single_root=True)
+        self.parser = load_parser([bundle], decode=decode, keep_tags=settings.keep_tags)
         self._handle_error: ErrorHandler = raise_error
 
     def __call__(self, doc: Doc) -> Doc:
@@ -120,22 +119,16 @@ class ParserComponent:
         sentences = [span_to_sentence(doc, span) for doc, spans in pairs for span in spans]
         parses = iter(self._parse(sentences))
         for doc, spans in pairs:
-            if spans:
-                self._write(doc, spans, [next(parses) for _ in spans])
-
-    def _write(
-        self,
-        doc: Doc,
-        spans: Sequence[SentenceSpan],
-        parses: Sequence[tuple[Parse, FloatArray | None]],
-    ) -> None:
-        write_parses(doc, spans, [parse for parse, _ in parses])
-        if self.settings.distributions:
-            doc._.head_distributions = [
-                spread_distribution(span, log_probs)
-                for span, (_, log_probs) in zip(spans, parses, strict=True)
-                if log_probs is not None
-            ]
+            if not spans:
+                continue
+            doc_parses = [next(parses) for _ in spans]
+            write_parses(doc, spans, [parse for parse, _ in doc_parses])
+            if self.settings.distributions:
+                doc._.head_distributions = [
+                    spread_distribution(span, log_probs)
+                    for span, (_, log_probs) in zip(spans, doc_parses, strict=True)
+                    if log_probs is not None
+                ]
 
     def _parse(self, sentences: Sequence[Sentence]) -> Sequence[tuple[Parse, FloatArray | None]]:
         threads = self.settings.threads
@@ -150,12 +143,6 @@ class ParserComponent:
     def __reduce__(self) -> tuple[Any, ...]:
         """Let another process load the model itself: `nlp.pipe(..., n_process=2)`."""
         return ParserComponent, (self.name, self.settings)
-
-
-def _for_spacy(decode: DecodeConfig) -> DecodeConfig:
-    """Require trees with one root: to spaCy, two roots are two sentences, and a cycle is fatal."""
-    decoder = "mst" if decode.decoder == "greedy" else decode.decoder
-    return msgspec.structs.replace(decode, decoder=decoder, single_root=True)
 
 
 def make_component(
@@ -184,12 +171,9 @@ class Tokenizer:
         declare_extensions()
         segmenter = load_segmenter(load_bundle(find_model(model)))
         if segmenter is None:
-            raise ModelError(
-                f"{model}: {NO_SEGMENTER}", "choose another model, or use spaCy's tokenizer"
-            )
-        self.vocab = vocab
-        self.model = model
-        self._segmenter = segmenter
+            hint = "choose another model, or use spaCy's tokenizer"
+            raise ModelError(f"{model}: {NO_SEGMENTER}", hint)
+        self.vocab, self.model, self._segmenter = vocab, model, segmenter
 
     def __call__(self, text: str) -> Doc:
         """Turn a text into a document."""
