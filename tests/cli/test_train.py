@@ -41,16 +41,6 @@ def test_a_run_shows_its_epochs_and_where_the_model_is(
     assert model == f"model: {tmp_path / 'run' / 'model'}"
 
 
-def test_an_encoder_that_does_not_exist_is_a_clear_error(
-    tiny_treebank: Path, tmp_path: Path
-) -> None:
-    data = ("--train", tiny_treebank, "--dev", tiny_treebank, "--out", tmp_path / "run")
-    recipe = RECIPE.with_name("accurate-ewt.toml")
-    message = refused(recipe, *data, "--set", f"model.encoder={tmp_path / 'nowhere'}")
-    assert f"{tmp_path / 'nowhere' / 'config.json'}: No such file" in message
-    assert "hint: --set model.encoder=FOLDER" in message
-
-
 def test_a_bad_recipe_or_device_is_a_clear_error(tmp_path: Path) -> None:
     assert "No such file" in refused(tmp_path / "missing.toml")
     assert "device tpu" in refused(RECIPE, "--device", "tpu", "--out", tmp_path)

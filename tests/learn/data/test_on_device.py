@@ -41,17 +41,12 @@ def test_a_selection_is_the_batch_of_the_same_sentences(chosen: list[int], data:
         assert np.array_equal(own[..., :width].numpy(), expected)
         assert (own[..., width:] == PAD).all()
     assert lengths.tolist() == [len(data.train.encoded[i]) for i in chosen]
-
-
-def test_gold_stands_beside_it(data: Data) -> None:
-    treebank = put_on_device(data.train, CPU)
     labels = pad([gold.labels for gold in data.train.gold])
     assert np.array_equal(treebank.labels.numpy(), labels)
     assert len(treebank.gold_tags) == len(data.vocab.predicted)
     for i, gold in enumerate(data.train.gold):
         n = len(gold.heads)
-        assert treebank.heads[i, 1:n].tolist() == gold.heads[1:].tolist()
-        assert treebank.heads[i, 0] == -1
+        assert treebank.heads[i, :n].tolist() == [-1, *gold.heads[1:].tolist()]
         assert (treebank.heads[i, n:] == -1).all()
         for column, tags in zip(treebank.gold_tags, gold.tags, strict=True):
             assert column[i, :n].tolist() == tags.tolist()

@@ -68,16 +68,6 @@ def test_constant_rates_are_those_of_the_recipe(
     assert set(rates[5:]) == {0.007}
 
 
-def test_average_counts_the_steps_of_a_run(full_recipe: Recipe, tmp_path: Path) -> None:
-    state = state_of(full_recipe, tmp_path, adam_epochs=2)
-    assert state.kept is not state.network
-    list(plan_adam(state).train_epoch(1))
-    assert state.progress.n_steps == 5
-    own, kept = state.network.state_dict(), state.kept.state_dict()
-    assert not torch.equal(own["inputs.word.weight"], kept["inputs.word.weight"])
-    assert torch.equal(own["inputs.vector.weight"], kept["inputs.vector.weight"])
-
-
 @pytest.mark.parametrize(("epochs", "has_las"), [(0, True), (2, False)])
 def test_labels_are_scored_with_heads_if_no_phase_of_labels_follows(
     epochs: int, has_las: bool, full_recipe: Recipe, tmp_path: Path

@@ -9,6 +9,7 @@ from headwise import Sentence
 from headwise.errors import DataError
 from headwise.learn.segment.data import IGNORED, gold_sentences
 from headwise.learn.segment.train import (
+    SegmentNetwork,
     SegmentReport,
     evaluate_segmenter,
     export_segmenter,
@@ -17,6 +18,7 @@ from headwise.learn.segment.train import (
 )
 from headwise.settings.training import SegmentConfig
 from headwise.text.assemble import assemble
+from headwise.text.scan import make_alphabet
 from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS, Segmenter, read_tokens
 from headwise.text.symbols import read_symbols, to_codes
 
@@ -99,3 +101,17 @@ def test_loss_leaves_out_what_is_ignored() -> None:
         - 0.3 * (1 - one[4].sigmoid()).log()
     )
     torch.testing.assert_close(segment_loss(scores, targets), expected)
+
+
+def test_reach_is_how_far_the_network_sees() -> None:
+    torch.manual_seed(1)
+    alphabet = make_alphabet("ab")
+    network = SegmentNetwork(SegmentConfig(channels=8, layers=3), alphabet).eval()
+    assert network.reach == 2 + 1 + 2 + 4
+    ids = torch.randint(1, alphabet.size, (1, 61))
+    scores = network(ids)[0]
+    for position in (0, 30, 60):
+        other = ids.clone()
+        other[0, position] = alphabet.size - int(ids[0, position])
+        is_changed = (network(other)[0] != scores).any(dim=1).nonzero().flatten() + network.reach
+        assert (is_changed - position).abs().max() == network.reach

@@ -105,8 +105,7 @@ class Gradients:
 
         `loss` is the mean over this process's part, which is `share` of the batch.
         """
-        if self._flat is None:
-            return loss
+        assert self._flat is not None
         self._flat[-1] = loss
         self._flat *= share
         _reduce(self._flat)
