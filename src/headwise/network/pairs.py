@@ -49,9 +49,19 @@ class _Pairs(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, ...]:
         """Compute t again, and add up."""
         dependents, heads, v = ctx.saved_tensors
-        given = (dependents, heads, v, gradients[0].contiguous())
+        gradient = gradients[0].contiguous()
         kernels = kernels_on(v.device)
-        return pairs_back_by_kernels(kernels, *given) if kernels else _add_up_blocks(*given)
+        if kernels:
+            return pairs_back_by_kernels(kernels, dependents, heads, v, gradient)
+        of_d = torch.empty_like(dependents)
+        of_h, of_v = torch.zeros_like(heads), torch.zeros_like(v)
+        for rows in _blocks(dependents, heads):
+            t = _tanh(dependents, heads, rows)  # [B, rows, m, k]
+            of_v += gradient[:, rows].flatten() @ t.flatten(0, 2)
+            of_sums = t.square_().neg_().add_(1).mul_(gradient[:, rows, :, None]).mul_(v)
+            of_d[:, rows] = of_sums.sum(dim=2)
+            of_h += of_sums.sum(dim=1)
+        return of_d, of_h, of_v
 
 
 def _blocks(dependents: Tensor, heads: Tensor) -> Iterator[slice]:
@@ -62,17 +72,3 @@ def _blocks(dependents: Tensor, heads: Tensor) -> Iterator[slice]:
 
 def _tanh(dependents: Tensor, heads: Tensor, rows: slice) -> Tensor:
     return (dependents[:, rows, None] + heads[:, None, :]).tanh_()
-
-
-def _add_up_blocks(
-    dependents: Tensor, heads: Tensor, v: Tensor, gradient: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    of_d, of_h, of_v = torch.empty_like(dependents), torch.zeros_like(heads), torch.zeros_like(v)
-    for rows in _blocks(dependents, heads):
-        t = _tanh(dependents, heads, rows)  # [B, rows, m, k]
-        given = gradient[:, rows]
-        of_v += given.flatten() @ t.flatten(0, 2)
-        of_sums = t.square_().neg_().add_(1).mul_(given[..., None]).mul_(v)
-        of_d[:, rows] = of_sums.sum(dim=2)
-        of_h += of_sums.sum(dim=1)
-    return of_d, of_h, of_v

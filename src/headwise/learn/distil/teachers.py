@@ -31,7 +31,6 @@ from headwise.runtime.parser import Parser
 from headwise.runtime.scorer import Selection
 from headwise.settings.parsing import GPU_CHUNK_SIZE, ParserSettings
 from headwise.settings.recipe import Recipe
-from headwise.settings.training import TeachConfig
 from headwise.treebank.conllu import read_sentences
 from headwise.treebank.sentence import Sentence
 from headwise.vocabulary.encode import require_tags
@@ -72,7 +71,20 @@ def add_soft_targets(
         tensors = _collect(teachers.parser, data, shapes, teach.temperature)
         with whole_file(folder / SOFT_TARGETS) as stream:
             stream.write(safetensors.torch.save(tensors, {"key": key}))
-    return data, _on_device(tensors, data, teach, key, device)
+    there = {name: tensor.to(device) for name, tensor in tensors.items()}
+    lengths = torch.tensor([len(sentence) for sentence in data.train.encoded], device=device)
+    n_words, n_pairs = lengths - 1, (lengths - 1) * lengths
+    return data, SoftTargets(
+        there["heads"],
+        there["labels"],
+        tuple(there.get(column) for column in data.vocab.predicted),
+        n_pairs.cumsum(0) - n_pairs,
+        n_words.cumsum(0) - n_words,
+        lengths,
+        teach.weight,
+        teach.temperature,
+        key,
+    )
 
 
 class Teachers:
@@ -228,22 +240,3 @@ def _read(path: Path, key: str, shapes: dict[str, tuple[int, ...]]) -> dict[str,
     if kinds != {name: (shape, torch.float16) for name, shape in shapes.items()}:
         raise ModelError(f"{path}: its arrays do not fit the treebank", "remove it")
     return tensors
-
-
-def _on_device(
-    tensors: dict[str, Tensor], data: Data, teach: TeachConfig, key: str, device: torch.device
-) -> SoftTargets:
-    there = {name: tensor.to(device) for name, tensor in tensors.items()}
-    lengths = torch.tensor([len(sentence) for sentence in data.train.encoded], device=device)
-    n_words, n_pairs = lengths - 1, (lengths - 1) * lengths
-    return SoftTargets(
-        there["heads"],
-        there["labels"],
-        tuple(there.get(column) for column in data.vocab.predicted),
-        n_pairs.cumsum(0) - n_pairs,
-        n_words.cumsum(0) - n_words,
-        lengths,
-        teach.weight,
-        teach.temperature,
-        key,
-    )

@@ -71,17 +71,6 @@ class _OnnxLstm(nn.Module):
         return (outputs[:, 0].transpose(0, 1),)
 
 
-def _with_onnx_lstms(network: Network) -> Network:
-    """Copy a network with each LSTM replaced by its ONNX form."""
-    copied = copy.deepcopy(network)
-    if isinstance(copied.represent, BiLstm):
-        for stack in (copied.represent.forward_stack, copied.represent.backward_stack):
-            for i, lstm in enumerate(stack):
-                assert isinstance(lstm, nn.LSTM)
-                stack[i] = _OnnxLstm(lstm)
-    return copied
-
-
 class Int8Embedding(nn.Module):
     """An embedding table in int8 with one scale for each row: a quarter of the size."""
 
@@ -183,6 +172,12 @@ def _represent(
 
 def export_represent(network: Network) -> bytes:
     """Trace Eq. 1-4, and what `select` needs of it."""
+    copied = copy.deepcopy(network)
+    if isinstance(copied.represent, BiLstm):
+        for stack in (copied.represent.forward_stack, copied.represent.backward_stack):
+            for i, lstm in enumerate(stack):
+                assert isinstance(lstm, nn.LSTM)
+                stack[i] = _OnnxLstm(lstm)
     slots = Dim("slots")
     example, free = example_ids(slots)
     example["in_context"] = torch.ones(7, network.encoder.size if network.encoder else 1)
@@ -190,7 +185,7 @@ def export_represent(network: Network) -> bytes:
     tags = list(network.tag.columns)
     tags += [f"{column}_scores" for column in tags]
     return trace(
-        TracedFunction(_represent, network=_with_onnx_lstms(network)),
+        TracedFunction(_represent, network=copied),
         example,
         free,
         ["states", "inputs", "heads", "dependents", *tags],

@@ -93,14 +93,11 @@ class SegmentNetwork(nn.Module):
         """How many characters on either side a score depends on."""
         return _FIRST_REACH + (1 << len(self.layers)) - 1
 
-    def embeddings(self) -> Tensor:
-        """Return the vector of each id: that of the character plus that of its class."""
-        table: Tensor = self.by_character.weight + self.by_class(self.get_buffer("classes"))
-        return table
-
     def forward(self, ids: Tensor) -> Tensor:
         """Score each character that has `reach` others on either side."""
-        x = functional.embedding(ids, self.embeddings())  # [..., T + 2 reach, e]
+        # The vector of an id is that of the character plus that of its class.
+        table = self.by_character.weight + self.by_class(self.get_buffer("classes"))
+        x = functional.embedding(ids, table)  # [..., T + 2 reach, e]
         n = x.shape[-2] - 2 * _FIRST_REACH
         near = [x[..., i : i + n, :] for i in range(2 * _FIRST_REACH + 1)]
         x = functional.relu(self.first(torch.cat(near, dim=-1)))
