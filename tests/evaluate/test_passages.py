@@ -151,10 +151,6 @@ RANGE = "{}\tab\t_\t_\t_\t_\t_\t_\t_\t_\n"
     ("rows", "expected"),
     [
         (WORD.format(1, "\u00a0"), "g:1: FORM is nothing but white space"),
-        (
-            f"{RANGE}{WORD}{RANGE}{WORD}{WORD}".format("1-2", 1, "a", "2-3", 2, "b", 3, "c"),
-            "g:3: the range 2-3 overlaps the one before it",
-        ),
         (RANGE.format(1), "g:1: word 1 ('ab') has no HEAD"),
     ],
 )

@@ -128,13 +128,9 @@ def pair_passages(
 def _read_surface(sentence: Sentence) -> _Surface:
     tokens: list[PassageToken] = []
     texts = []
-    start, n_covered = 0, 0
+    start = 0
     for token in sentence.tokens:
         line = sentence.first_line + token.row
-        if token.first <= n_covered:
-            what = f"the range {token.first}-{token.last} overlaps the one before it"
-            hint = "a word belongs to at most one multi-word token"
-            raise DataError(what, sentence.source, line, hint)
         text = without_spaces(token.form)
         if not text:
             what = "FORM is nothing but white space"
@@ -143,7 +139,7 @@ def _read_surface(sentence: Sentence) -> _Surface:
         words = range(token.first - 1, token.last)
         tokens.append(PassageToken(start, end, words, token.is_multi_word, line))
         texts.append(text)
-        start, n_covered = end, token.last
+        start = end
     return _Surface(sentence, "".join(texts), tokens)
 
 
