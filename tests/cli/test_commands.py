@@ -54,23 +54,6 @@ def test_parse_reads_stdin_and_writes_stdout(parsed: Path, tiny_run: Path) -> No
     assert done.stderr == b""
 
 
-def test_evaluate_prints_scores_and_significance(parsed: Path) -> None:
-    done = headwise("evaluate", SAMPLE, parsed, "--punctuation", "ud", "--details")
-    assert done.returncode == 0
-    assert b"UAS" in done.stdout
-    assert b"nsubj" in done.stdout
-    as_json = headwise("evaluate", SAMPLE, parsed, "--format", "json", "--universal")
-    scores = json.loads(as_json.stdout)
-    assert scores["tree_rate"] == 100
-    both = headwise("evaluate", SAMPLE, parsed, SAMPLE)
-    assert both.stdout.count(b"UEM") == 2
-    assert b"p" in both.stdout.split(b"UEM")[2]
-    pair = headwise("evaluate", SAMPLE, parsed, SAMPLE, "--format", "json")
-    report = json.loads(pair.stdout)
-    assert report["predicted"]["uas"] < report["predicted2"]["uas"] == 100
-    assert report["difference"]["uas"]["p_value"] < 0.01
-
-
 def test_decoders_and_roots(parsed: Path, tiny_run: Path) -> None:
     outputs = {}
     for flags in (["--decoder", "greedy"], ["--decoder", "eisner", "--single-root"]):
@@ -226,12 +209,22 @@ def test_train_shows_progress_and_resumes_after_a_kill(tiny_treebank: Path, tmp_
     assert [line.split()[0] for line in log.splitlines()] == ["adam"] * 3 + ["sgd"] + ["label"] * 2
 
 
-def test_training_without_torch_says_what_to_install(tmp_path: Path) -> None:
-    (tmp_path / "torch.py").write_text("raise ModuleNotFoundError('no torch', name='torch')\n")
-    for arguments in (["train", RECIPE], ["parse", SAMPLE, "--device", "cuda"]):
-        done = in_new_process(*arguments, modules=tmp_path)
-        assert done.returncode == 1
-        assert b"pip install 'headwise[train]'" in done.stderr
+@pytest.mark.parametrize(
+    ("module", "extra", "arguments"),
+    [
+        ("torch", "train", ["train", RECIPE]),
+        ("torch", "train", ["parse", SAMPLE, "--device", "cuda"]),
+        ("pyarrow", "corpus", ["corpus", SAMPLE, "-o", "nowhere"]),
+    ],
+)
+def test_a_missing_library_says_what_to_install(
+    module: str, extra: str, arguments: list[object], tmp_path: Path
+) -> None:
+    error = f"raise ModuleNotFoundError('no {module}', name={module!r})\n"
+    (tmp_path / f"{module}.py").write_text(error)
+    done = in_new_process(*arguments, modules=tmp_path)
+    assert done.returncode == 1
+    assert f"pip install 'headwise[{extra}]'" in done.stderr.decode()
 
 
 def test_parsing_never_imports_torch(tiny_run: Path, tmp_path: Path) -> None:

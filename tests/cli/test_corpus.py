@@ -1,10 +1,7 @@
 """`headwise corpus` as a user runs it; with Ray in `tests/corpus/test_engine.py`."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -93,14 +90,3 @@ def test_progress_shows_words_and_time_left(
     assert len(shown) == 4
     assert re.fullmatch(r"\d+%, \d+ words, [\d,]+ words/s, \d+ s left", shown[0])
     assert shown[-1].startswith("100%, 320 words")
-
-
-def test_a_missing_extra_is_named(text: Path, tmp_path: Path) -> None:
-    (tmp_path / "pyarrow.py").write_text("raise ModuleNotFoundError('no', name='pyarrow')\n")
-    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
-    command = [sys.executable, "-m", "headwise", "corpus", str(text), "-o", str(tmp_path / "out")]
-    done = subprocess.run(
-        command, capture_output=True, check=False, env=os.environ | {"PYTHONPATH": path}
-    )
-    assert done.returncode == 1
-    assert b"pip install 'headwise[corpus]'" in done.stderr

@@ -28,7 +28,9 @@ def evaluate(*arguments: object, stdin: str = "") -> Result:
 
 
 def test_one_prediction_is_scored(files: dict[str, Path]) -> None:
-    assert "LAS      50.00" in evaluate(files["gold"], files["same"]).stdout
+    text = evaluate(files["gold"], files["same"], "--details").stdout
+    assert "LAS      50.00" in text
+    assert "Length up to" in text
     done = evaluate(files["gold"], files["same"], "--universal", "--format", "json")
     assert json.loads(done.stdout)["las"] == 100.0
 

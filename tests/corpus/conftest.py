@@ -11,7 +11,8 @@ import pytest
 from headwise import read_sentences
 from headwise.corpus.engine import Engine, open_ray
 from headwise.corpus.parsing import load_job_parser
-from headwise.corpus.plan import CorpusJob, model_fingerprint
+from headwise.corpus.plan import CorpusJob, CorpusPlan, model_fingerprint
+from headwise.corpus.run import plan_corpus, run_plan
 from headwise.model.bundle import Bundle, find_model, load_bundle
 from headwise.runtime.parser import Parser
 
@@ -63,6 +64,19 @@ def corpus(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> Path:
     blocks = SAMPLE.read_bytes().split(b"\n\n")[:12]
     (folder / "c.conllu").write_bytes(b"\n\n".join(blocks) + b"\n\n")
     return folder
+
+
+@pytest.fixture(scope="session")
+def plan(corpus: Path, job: CorpusJob) -> CorpusPlan:
+    return plan_corpus([str(corpus)], None, job)
+
+
+@pytest.fixture(scope="session")
+def expected(plan: CorpusPlan, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Parse in a single process."""
+    output = tmp_path_factory.mktemp("single") / "out"
+    list(run_plan(plan, output, Engine(workers=0)))
+    return read_tree(output)
 
 
 POISON = "Arsenic and old lace."

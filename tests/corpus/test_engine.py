@@ -24,19 +24,6 @@ from tests.corpus.conftest import FAULT, POISON, JobFor, read_tree
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
 
-@pytest.fixture(scope="module")
-def plan(corpus: Path, job_for: JobFor) -> CorpusPlan:
-    return plan_corpus([str(corpus)], None, job_for())
-
-
-@pytest.fixture(scope="module")
-def expected(plan: CorpusPlan, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """Parse in a single process."""
-    output = tmp_path_factory.mktemp("single") / "out"
-    list(run_plan(plan, output, Engine(workers=0)))
-    return read_tree(output)
-
-
 @pytest.mark.slow
 def test_several_workers_of_which_one_is_killed_make_the_same_bytes_as_one(
     ray: None, plan: CorpusPlan, expected: dict[str, bytes], tmp_path: Path

@@ -16,7 +16,7 @@ import pytest
 
 from headwise.corpus.documents import Rejected
 from headwise.corpus.engine import Engine
-from headwise.corpus.plan import CorpusJob, CorpusPlan, save_plan
+from headwise.corpus.plan import CorpusPlan, save_plan
 from headwise.corpus.run import MANIFEST_FILE, QUARANTINE_FILE, plan_corpus, read_manifest, run_plan
 from headwise.corpus.shards import SCHEMA
 from headwise.corpus.units import ATTEMPTS_FOLDER
@@ -28,11 +28,6 @@ from headwise.treebank.sentence import Sentence
 from tests.corpus.conftest import JobFor, read_tree
 
 HERE = Engine(workers=0)
-
-
-@pytest.fixture
-def plan(corpus: Path, job: CorpusJob) -> CorpusPlan:
-    return plan_corpus([str(corpus)], None, job)
 
 
 def run(plan: CorpusPlan, output: Path) -> list[bool]:
@@ -79,8 +74,9 @@ def test_the_size_of_units_does_not_change_the_output(
     assert len(joined) == 1
 
 
-def test_an_interrupted_run_continues(plan: CorpusPlan, tmp_path: Path) -> None:
-    run(plan, tmp_path / "whole")
+def test_an_interrupted_run_continues(
+    plan: CorpusPlan, expected: dict[str, bytes], tmp_path: Path
+) -> None:
     output = tmp_path / "out"
     results = run_plan(plan, output, HERE)
     for _ in range(3):
@@ -89,9 +85,8 @@ def test_an_interrupted_run_continues(plan: CorpusPlan, tmp_path: Path) -> None:
     assert not (output / MANIFEST_FILE).exists()
     (output / ".shard-00000003.conllu.xz.abc").write_text("half")
     (output / "_records" / ".00000003.json.abc").write_text("half")
-    is_new = run(plan, output)
-    assert is_new.count(False) == 3
-    assert read_tree(output) == read_tree(tmp_path / "whole")
+    assert run(plan, output).count(False) == 3
+    assert read_tree(output) == expected
     assert not any(run(plan, output))
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from headwise.corpus.plan import CorpusJob, Unit, make_plan
+from headwise.corpus.plan import CorpusJob, CorpusPlan, Unit, make_plan
 from headwise.corpus.units import (
     ATTEMPTS_FOLDER,
     ShardRecord,
@@ -19,8 +19,8 @@ from tests.corpus.conftest import JobFor
 
 
 @pytest.fixture
-def unit(corpus: Path, job: CorpusJob) -> Unit:
-    return next(make_plan([str(corpus)], None, job).units())
+def unit(plan: CorpusPlan) -> Unit:
+    return next(plan.units())
 
 
 def test_a_unit_is_done_once(unit: Unit, job: CorpusJob, parser: Parser, tmp_path: Path) -> None:

@@ -121,12 +121,6 @@ def test_every_sentence_is_one_tree(nlp: Language, text: str) -> None:
     assert doc.has_annotation("DEP", require_complete=True)
 
 
-def test_a_long_document_is_cut(nlp: Language) -> None:
-    doc = nlp("and then the dog saw another cat " * 200)
-    assert len(doc) == 1400
-    assert max(map(len, doc.sents)) <= 1000
-
-
 def test_sentences_of_other_components_may_be_kept() -> None:
     for keep, n_sentences in ((True, 3), (False, 2)):
         nlp = spacy.blank("en")

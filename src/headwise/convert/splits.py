@@ -32,10 +32,8 @@ class TreebankSplit:
 
     def part_of(self, number: int) -> Part | None:
         """Return the part that a file belongs to by its number, None if to no part."""
-        for part in SPLIT_PARTS:
-            if any(number in numbers for numbers in self.numbers[part]):
-                return part
-        return None
+        parts = (p for p in SPLIT_PARTS if any(number in some for some in self.numbers[p]))
+        return next(parts, None)
 
 
 SPLITS: Mapping[SplitName, TreebankSplit] = {

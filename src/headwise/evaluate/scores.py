@@ -113,8 +113,7 @@ def score(
     for gold_sentence, predicted_sentence in pair_sentences(gold, predicted):
         sentence_outcomes = _compare(gold_sentence, predicted_sentence, rule, universal_labels)
         outcomes.update(sentence_outcomes)
-        cells.extend(_count(sentence_outcomes))
-        cells.extend(_describe(predicted_sentence))
+        cells.extend(_row(sentence_outcomes, predicted_sentence))
     table = np.array(cells, np.int32).reshape(-1, 8)  # [n_sentences, 8]
     n_sentences = len(table)
     sums = table.sum(axis=0, dtype=np.int64).tolist()
@@ -182,21 +181,20 @@ def _compare(
     ]
 
 
-def _count(outcomes: list[_Outcome]) -> tuple[int, int, int, int]:
-    """Make a row of `per_sentence`."""
+def _row(outcomes: list[_Outcome], predicted: Sentence) -> tuple[int, ...]:
+    """Count what is right; tell whether the heads are a tree, projective, and with one root."""
+    heads = heads_array(predicted)  # [N+1]
+    tree = is_tree(heads)
     return (
         len(outcomes),
         sum(is_right for _, _, is_right in outcomes),
         sum(is_right and one == other for one, other, is_right in outcomes),
         sum(one == other for one, other, _ in outcomes),
+        len(predicted),
+        tree,
+        tree and is_projective(heads),
+        tree and n_roots(heads) == 1,
     )
-
-
-def _describe(predicted: Sentence) -> tuple[int, bool, bool, bool]:
-    """Return the length, and whether the heads are a tree, projective, and with one root."""
-    heads = heads_array(predicted)  # [N+1]
-    tree = is_tree(heads)
-    return len(predicted), tree, tree and is_projective(heads), tree and n_roots(heads) == 1
 
 
 def _relations(outcomes: Counter[_Outcome]) -> tuple[RelationScore, ...]:
