@@ -71,26 +71,25 @@ def test_stacks_agree_with_pytorch(stacks: str) -> None:
     config = ModelConfig(word_size=5, tag_size=3, hidden_size=4, stacks=stacks)  # type: ignore[arg-type]
     ours = BiLstm(config, 8).eval()
     x = torch.randn(1, 6, 8)
-    parameters = {}
-    for layer, (one, other) in enumerate(zip(ours.forward_stack, ours.backward_stack, strict=True)):
-        for name, value in one.named_parameters():
-            parameters[name.replace("_l0", f"_l{layer}")] = value.detach()
-        for name, value in other.named_parameters():
-            parameters[name.replace("_l0", f"_l{layer}_reverse")] = value.detach()
+
+    def weights(stack: nn.ModuleList, suffix: str = "") -> dict[str, Tensor]:
+        return {
+            name.replace("_l0", f"_l{layer}{suffix}"): value
+            for layer, lstm in enumerate(stack)
+            for name, value in lstm.named_parameters()
+        }
+
     if stacks == "interleaved":
         whole = nn.LSTM(8, 4, num_layers=2, bidirectional=True, batch_first=True)
-        whole.load_state_dict(parameters)
+        whole.load_state_dict(
+            weights(ours.forward_stack) | weights(ours.backward_stack, "_reverse")
+        )
         expected = whole(x)[0]
     else:
-        halves = []
-        for suffix in ("", "_reverse"):
-            half = nn.LSTM(8, 4, num_layers=2, batch_first=True)
-            own = {k: v for k, v in parameters.items() if k.endswith("_reverse") == bool(suffix)}
-            half.load_state_dict({k.removesuffix("_reverse"): v for k, v in own.items()})
-            turned = x.flip(1) if suffix else x
-            states = half(turned)[0]
-            halves.append(states.flip(1) if suffix else states)
-        expected = torch.cat(halves, dim=-1)
+        ahead, back = (nn.LSTM(8, 4, num_layers=2, batch_first=True) for _ in range(2))
+        ahead.load_state_dict(weights(ours.forward_stack))
+        back.load_state_dict(weights(ours.backward_stack))
+        expected = torch.cat([ahead(x)[0], back(x.flip(1))[0].flip(1)], dim=-1)
     torch.testing.assert_close(ours(x, None), expected)
 
 
