@@ -82,11 +82,11 @@ def test_too_few_descriptors(command: Command, tmp_path: Path, n_files: int) -> 
 def test_a_signal_at_a_random_moment(
     command: Command, tmp_path: Path, number: signal.Signals
 ) -> None:
-    moments = random.Random(f"{command.arguments}{number}")
+    moments = random.Random(f"{command.name} {number.name}")
     n_times = 1 if command.name == "train" else 3
     for _ in range(n_times):
         with start(*command.arguments, cwd=tmp_path) as process:
-            _wait_for_work(command, process, tmp_path)
+            _wait_for_work(command, process)
             time.sleep(moments.uniform(0, 0.5))
             os.killpg(process.pid, number)
             _, stderr = process.communicate(timeout=60)
@@ -95,23 +95,21 @@ def test_a_signal_at_a_random_moment(
         assert b"Traceback" not in stderr, stderr
         if number == signal.SIGINT and process.returncode:
             assert stderr.endswith(b"headwise: interrupted\n")
-        if command.name == "parse" and process.returncode:
-            assert list(tmp_path.iterdir()) == []
+        if command.name == "parse":  # a signal may also come after the last byte
+            assert command.result(tmp_path) in ({}, command.expected)
         assert temporary_files(tmp_path) == []
     if command.name != "train" or number == signal.SIGKILL:
         command.require_same(tmp_path)
 
 
-def _wait_for_work(command: Command, process: "subprocess.Popen[bytes]", folder: Path) -> None:
-    """Wait until the command has read its input, or has written something."""
+def _wait_for_work(command: Command, process: "subprocess.Popen[bytes]") -> None:
+    """Wait until training is in its first epoch, or until the other commands load a model."""
     if command.name == "train":
         assert process.stderr
-        for line in process.stderr:
-            if line.startswith(b"adam"):
-                return
+        assert any(line.startswith(b"adam") for line in process.stderr)
+        return
+    maps = Path(f"/proc/{process.pid}/maps")
     deadline = time.monotonic() + 60
-    while process.poll() is None and time.monotonic() < deadline:
-        maps = Path(f"/proc/{process.pid}/maps").read_text(encoding="utf-8")
-        if "onnxruntime" in maps or any(folder.iterdir()):
-            return
+    while process.poll() is None and "onnxruntime" not in maps.read_text(encoding="utf-8"):
+        assert time.monotonic() < deadline
         time.sleep(0.01)
