@@ -103,15 +103,12 @@ def test_greedy_trees_are_untouched_and_all_else_becomes_one(
 
 @pytest.mark.parametrize("single_root", [False, True])
 @pytest.mark.parametrize("decoder", ["greedy", "mst", "eisner"])
-def test_batch_equals_one_by_one(
-    decoder: Decoder, single_root: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batch_equals_one_by_one(decoder: Decoder, single_root: bool) -> None:
     lengths = [0, 30, 1, 7, 2, 31, 8, 60, 33, 9, 0, 5, 29]
     matrices = [random_log_probs(seed, n) for seed, n in enumerate(lengths)]
     alone = [decode(matrix, decoder, single_root, "probability") for matrix in matrices]
     for n_cells in (1, 2500, 10**6):
-        monkeypatch.setattr("headwise.trees.decode._CELLS_PER_BATCH", n_cells)
-        together = decode_batch(matrices, decoder, single_root, "probability")
+        together = decode_batch(matrices, decoder, single_root, "probability", n_cells)
         assert [t.heads.tolist() for t in together] == [t.heads.tolist() for t in alone]
         assert [t.how for t in together] == [t.how for t in alone]
 
@@ -133,9 +130,8 @@ def test_eisner_batches_are_bounded_and_of_similar_length(
         return [np.zeros(n + 1, dtype=np.int32) for n in lengths]
 
     monkeypatch.setattr("headwise.trees.decode.best_projective_trees", record)
-    monkeypatch.setattr("headwise.trees.decode._CELLS_PER_BATCH", n_cells)
     matrices = [log_probs_choosing([0, *range(1, n + 1)]) for n in [10, 40] * 10 + [99]]
-    decode_batch(matrices, "eisner", True, "log-probability")
+    decode_batch(matrices, "eisner", True, "log-probability", n_cells)
     assert shapes == expected
 
 

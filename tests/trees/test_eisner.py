@@ -76,13 +76,11 @@ def test_batch_equals_one_by_one(single_root: bool, filler: float) -> None:
     assert [heads.tolist() for heads in together] == [heads.tolist() for heads in alone]
 
 
-@pytest.mark.parametrize("n_cells", [1, 100])
-def test_summing_in_pieces_changes_nothing(n_cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    batch, lengths = padded([random_scores(n, n) for n in (20, 17)], 0.0)
-    at_once = best_projective_trees(batch, lengths, single_root=True)
-    monkeypatch.setattr("headwise.trees.eisner._CELLS_AT_ONCE", n_cells)
-    in_pieces = best_projective_trees(batch, lengths, single_root=True)
-    assert [heads.tolist() for heads in in_pieces] == [heads.tolist() for heads in at_once]
+def test_a_batch_too_large_for_a_cache_is_summed_in_pieces_and_equals_one_by_one() -> None:
+    sentences = [random_scores(seed, 100) for seed in range(40)]
+    together = best_projective_trees(*padded(sentences, 0.0), single_root=True)
+    alone = [best_projective_tree(scores, single_root=True) for scores in sentences]
+    assert [heads.tolist() for heads in together] == [heads.tolist() for heads in alone]
 
 
 def test_no_sentences_give_no_trees() -> None:

@@ -17,7 +17,7 @@ from headwise.trees.eisner import best_projective_trees
 from headwise.trees.tree import Heads, ScoreMatrix, is_projective, is_tree, n_roots
 
 # Eisner batches hold at most so many padded cells (24 MiB of chart), however long the list is.
-_CELLS_PER_BATCH = 2**20
+MAX_CHART_CELLS = 2**20
 # Rounding in a softmax may leave a log-probability this far above 0.
 _LOG_PROB_SLACK = 1e-3
 
@@ -46,7 +46,11 @@ def greedy(head_log_probs: ScoreMatrix) -> Heads:
 
 
 def decode_batch(
-    head_log_probs: Sequence[ScoreMatrix], decoder: Decoder, single_root: bool, weights: ArcWeights
+    head_log_probs: Sequence[ScoreMatrix],
+    decoder: Decoder,
+    single_root: bool,
+    weights: ArcWeights,
+    max_cells: int = MAX_CHART_CELLS,
 ) -> list[Tree]:
     """Select the heads of each sentence, in order; one does not depend on the others.
 
@@ -61,6 +65,7 @@ def decode_batch(
         single_root: whether a repaired output, and one that passes unrepaired, has one root.
         weights: what repair sums up. The paper has s(i, j) = P_head, "probability"; sums of
             "log-probability" give the most probable tree.
+        max_cells: in the padded matrices that Eisner's algorithm takes at a time.
 
     Raises:
         ValueError: if a matrix is not square, or not finite outside row 0; the message gives its
@@ -76,7 +81,7 @@ def decode_batch(
             trees[i] = Tree(heads, "mst")
         return trees
     n_slots = [len(head_log_probs[i]) for i in broken]
-    for positions in batches(n_slots, lambda n, longest: n * longest**2, _CELLS_PER_BATCH):
+    for positions in batches(n_slots, lambda n, longest: n * longest**2, max_cells):
         batch = [broken[position] for position in positions]
         matrices = [_repair_scores(head_log_probs[i], weights) for i in batch]
         lengths = np.array([len(matrix) - 1 for matrix in matrices])
