@@ -16,8 +16,7 @@ from pathlib import Path
 from statistics import median
 
 import headwise
-from headwise.cli.output import screen_of
-from headwise.cli.share import Job, parse_in_processes
+from headwise.cli.share import parse_in_processes
 from headwise.runtime.parser import Parser
 from headwise.runtime.scorer import BatchScorer
 
@@ -33,8 +32,7 @@ def whole(parser: Parser, path: Path, threads: int) -> None:
 
 def by_processes(parser: Parser, path: Path, n: int) -> None:
     """Do the same with `headwise parse --processes`."""
-    job = Job(parser, "raise", "conllu", screen_of("bytes"))
-    for _ in parse_in_processes(job, str(path), "conllu", n):
+    for _ in parse_in_processes(parser, str(path), "conllu", "conllu", n):
         pass
 
 

@@ -42,13 +42,11 @@ def run(
         return n_words
 
     def parse_with_processes(parser: "Parser") -> int:
-        from headwise.cli.output import screen_of
-        from headwise.cli.share import Job, parse_in_processes
+        from headwise.cli.share import parse_in_processes
 
         n_words = 0
-        job = Job(parser, "raise", "conllu", screen_of(str(target)))
         with target.open("wb") as stream:
-            for done in parse_in_processes(job, str(source), what, processes):
+            for done in parse_in_processes(parser, str(source), what, "conllu", processes):
                 n_words += done.counts.n_words
                 stream.write(done.data)
         return n_words

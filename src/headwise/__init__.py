@@ -11,13 +11,20 @@ The packages, bottom to top, are in `docs/architecture.md`.
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from headwise.errors import ConfigError, DataError, HeadwiseError, ModelError
-from headwise.settings.parsing import MEMORY_BUDGET, SMALLEST_MEMORY_BUDGET, DecodeConfig
+from headwise.errors import ConfigError, DataError, HeadwiseError, ModelError, install
+from headwise.settings.parsing import (
+    GPU_CHUNK_SIZE,
+    MEMORY_BUDGET,
+    SMALLEST_MEMORY_BUDGET,
+    DecodeConfig,
+    ParserSettings,
+)
 from headwise.settings.recipe import to_struct as _to_struct
 from headwise.treebank.conllu import Malformed, read_conllu, read_sentences, write_conllu
 from headwise.treebank.sentence import Parse, Sentence, Word, sentence_from_words
@@ -27,6 +34,7 @@ if TYPE_CHECKING:
     from headwise.model.bundle import Bundle
     from headwise.render.svg import Picture
     from headwise.runtime.parser import Parser
+    from headwise.runtime.scorer import Scorer
     from headwise.settings.choices import Precision
 
     Model = str | Path | Bundle
@@ -67,15 +75,17 @@ def load(
 ) -> "Parser":
     """Load a parser by the name or folder of its model, or from a folder that is open already.
 
-    Several models are an ensemble: it averages their distributions.
-    On `cpu` it runs on ONNX Runtime, in `precision`; `cuda` needs `headwise[train]` and a model
-    with weights, and runs on PyTorch in float32. `decode` overrides the way of making trees that
-    the model was saved with. With `keep_tags` the model predicts only tags that the input lacks.
+    Several models are an ensemble: it averages their distributions. The first one provides the
+    segmenter and, unless `decode` overrides it, the way of making trees. On `cpu` a parser runs on
+    ONNX Runtime, in `precision`; `cuda` needs `headwise[train]` and a model with weights, and runs
+    on PyTorch in float32. With `keep_tags` the model predicts only tags that the input lacks.
     A model that was trained on several treebanks parses as in its main one, or as in `treebank`.
     A sentence that would take more than `memory_budget` bytes is parsed in parts.
     """
-    from headwise.loading import load_parser
     from headwise.model.bundle import Bundle, find_model, load_bundle
+    from headwise.runtime.ensemble import EnsembleScorer
+    from headwise.runtime.parser import Parser
+    from headwise.text.segmenter import load_segmenter
 
     if memory_budget < SMALLEST_MEMORY_BUDGET:
         hint = f"{SMALLEST_MEMORY_BUDGET:,} bytes or more"
@@ -85,15 +95,31 @@ def load(
     models = [model] if isinstance(model, str | Path | Bundle) else list(model)
     if not models:
         raise ConfigError("no model is given", "headwise.load() loads the English one")
-    return load_parser(
-        [m if isinstance(m, Bundle) else load_bundle(find_model(str(m))) for m in models],
-        device=device,
-        precision=precision,
-        decode=decode,
+    bundles = [m if isinstance(m, Bundle) else load_bundle(find_model(str(m))) for m in models]
+    if treebank:
+        bundles = [replace(bundle, vocab=bundle.vocab.as_in(treebank)) for bundle in bundles]
+    scorers = [_load_scorer(bundle, device, precision) for bundle in bundles]
+    settings = ParserSettings(
+        decode=decode or bundles[0].manifest.decode,
         keep_tags=keep_tags,
-        treebank=treebank,
         memory_budget=memory_budget,
+        **({} if device == "cpu" else {"chunk_size": GPU_CHUNK_SIZE, "look_ahead": 1}),
     )
+    scorer = scorers[0] if len(scorers) == 1 else EnsembleScorer(scorers)
+    return Parser(scorer, load_segmenter(bundles[0]), settings)
+
+
+def _load_scorer(bundle: "Bundle", device: str, precision: "Precision") -> "Scorer":
+    if device == "cpu":
+        from headwise.runtime.scorer import load_scorer
+
+        return load_scorer(bundle, precision)
+    try:
+        from headwise.learn.scorer import load_torch_scorer
+    except ModuleNotFoundError as error:
+        what = f"device {device} needs {error.name}, which is not installed"
+        raise ConfigError(what, install("train")) from error
+    return load_torch_scorer(bundle, device)
 
 
 def show(

@@ -9,7 +9,6 @@ here see lengths only; positions, or the items themselves, come back.
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -141,10 +140,9 @@ def shuffled_batches(
     This is the order of the authors' code: the sentences of a batch have similar lengths, and yet
     every epoch mixes them anew.
     """
-    order = rng.permutation(len(lengths))
+    order = rng.permutation(len(lengths)).tolist()
     for start in range(0, len(order), size * window):
-        chunk = order[start : start + size * window]
-        by_length = sorted(chunk.tolist(), key=lambda i: lengths[i])
+        by_length = sorted(order[start : start + size * window], key=lengths.__getitem__)
         for first in range(0, len(by_length), size):
             yield by_length[first : first + size]
 
@@ -167,61 +165,45 @@ def shares(
     """
     errors: list[Exception] = []
     source = defer_exception(items, errors)
-    n_shares = 2 * n_workers
     ahead: deque[_T] = deque()
-    n_ahead = min_items
+
+    def read_ahead(n_items: int, max_total: int) -> int:
+        """Read up to so many items or so much size; return the size of what is there."""
+        total = sum(map(size_of, ahead))
+        while (
+            len(ahead) < n_items and total < max_total and (item := next(source, None)) is not None
+        ):
+            ahead.append(item)
+            total += size_of(item)
+        return total
+
+    def take(share: int) -> list[_T]:
+        """Take a group of size `share`; more, if that is less than `min_items`."""
+        group = [ahead.popleft()]
+        total = size_of(group[0])
+        while ahead and len(group) < max_items:
+            total += size_of(ahead[0])
+            if total > (share if len(group) >= min_items else max_size):
+                break
+            group.append(ahead.popleft())
+        return group
+
     for _ in range(n_workers):
-        if size := _read_ahead(ahead, source, size_of, min_items, max_size):
-            yield _take(ahead, size_of, size, min_items, max_items, max_size)
-    limit = min(n_shares * max_size, max_ahead)
-    while size := _read_ahead(ahead, source, size_of, n_shares * n_ahead, limit):
-        share = min(size // n_shares, max_size)
-        yield _take(ahead, size_of, share, min_items, max_items, max_size)
+        if size := read_ahead(min_items, max_size):
+            yield take(size)
+    n_shares, n_ahead = 2 * n_workers, min_items
+    while size := read_ahead(n_shares * n_ahead, min(n_shares * max_size, max_ahead)):
+        yield take(min(size // n_shares, max_size))
         n_ahead = min(2 * n_ahead, max_items)
     if errors:
         raise errors[0]
 
 
-def _read_ahead(
-    ahead: deque[_T],
-    source: Iterator[_T],
-    size_of: Callable[[_T], int],
-    n_items: int,
-    max_size: int,
-) -> int:
-    """Fill up to so many items or so much size; return the size of what is there."""
-    size = sum(map(size_of, ahead))
-    while len(ahead) < n_items and size < max_size and (item := next(source, None)) is not None:
-        ahead.append(item)
-        size += size_of(item)
-    return size
-
-
-def _take(
-    ahead: deque[_T],
-    size_of: Callable[[_T], int],
-    share: int,
-    min_items: int,
-    max_items: int,
-    max_size: int,
-) -> list[_T]:
-    """Take a group of size `share`; more, if that is less than `min_items`."""
-    group = [ahead.popleft()]
-    size = size_of(group[0])
-    while ahead and len(group) < max_items:
-        limit = share if len(group) >= min_items else max_size
-        if size + size_of(ahead[0]) > limit:
-            break
-        group.append(ahead.popleft())
-        size += size_of(group[-1])
-    return group
-
-
 def in_order(parts: Iterable[tuple[Sequence[int], Sequence[_T]]]) -> list[_T]:
     """Put the results of groups back in the order of the positions that were grouped."""
-    results: dict[int, _T] = dict(
-        chain.from_iterable(zip(positions, own, strict=True) for positions, own in parts)
-    )
+    results: dict[int, _T] = {}
+    for positions, group in parts:
+        results.update(zip(positions, group, strict=True))
     return [results[position] for position in range(len(results))]
 
 

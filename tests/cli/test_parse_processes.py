@@ -10,11 +10,7 @@ import invoked
 import pytest
 
 import headwise
-from headwise.cli.output import screen_of
-from headwise.cli.share import (
-    Job,
-    parse_in_processes,
-)
+from headwise.cli.share import parse_in_processes
 
 SAMPLE = Path(__file__).parent.parent / "fixtures" / "ewt-dev-100.conllu"
 CONLLX = SAMPLE.with_name("hand-made.conllx")
@@ -98,8 +94,7 @@ def test_the_parser_of_the_parent_stays_as_it_is(many: Path) -> None:
     sentences = list(headwise.read_sentences(SAMPLE))[:3]
     long = headwise.sentence_from_words([(f"word{i % 50}",) for i in range(900)], ["form"])
     before = parser.parse([*sentences, long])
-    job = Job(parser, "raise", "conllu", screen_of("out"))
-    parts = parse_in_processes(job, str(many), "conllu", 2)
+    parts = parse_in_processes(parser, str(many), "conllu", "conllu", 2)
     assert sum(part.counts.n_words for part in parts) > 1_000
     assert parser.parse([*sentences, long]) == before
 

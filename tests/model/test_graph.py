@@ -37,12 +37,9 @@ def test_graphs_that_ship_are_accepted(path: Path) -> None:
     check_onnx(path.read_bytes(), str(path))
 
 
-def test_a_plain_graph_is_accepted() -> None:
-    check(graph_of())
-
-
-def test_minus_infinity_alone_is_a_mask() -> None:
-    check(graph_of(weight=np.array([-np.inf], np.float32)))
+@pytest.mark.parametrize("weight", [None, [-np.inf]], ids=["numbers", "a mask"])
+def test_plain_graphs_are_accepted(weight: list[float] | None) -> None:
+    check(graph_of(weight=None if weight is None else np.array(weight, np.float32)))
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

@@ -1,4 +1,4 @@
-"""An ensemble says the mean of what its members say, by strings where they differ."""
+"""An ensemble predicts the mean of what its members predict, matched by strings."""
 
 from pathlib import Path
 
@@ -9,11 +9,9 @@ from hypothesis import strategies as st
 
 import headwise
 from headwise import Sentence
-from headwise.arrays import IntArray
 from headwise.errors import ConfigError
 from headwise.runtime.ensemble import EnsembleScorer, join_vocabs, mean_log, positions
 from headwise.runtime.parser import Parser
-from headwise.runtime.scorer import Selection
 from headwise.vocabulary.vocab import EMPTY_INDEX, Index, Vocab
 
 LABELS = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=6, unique=True)
@@ -34,20 +32,12 @@ def ensemble(runs: list[Path]) -> Parser:
     return headwise.load(runs, precision="float32")
 
 
-def selections_of(parser: Parser, sentences: list[Sentence]) -> list[Selection]:
-    return parser.scorer.select(sentences)
-
-
-def greedy_heads(selections: list[Selection]) -> list[IntArray]:
-    return [one.head_log_probs.argmax(1).astype(np.int32) for one in selections]
-
-
 def test_heads_are_the_mean_of_the_members(
     ensemble: Parser, members: list[Parser], ewt_sentences: list[Sentence]
 ) -> None:
     sentences = ewt_sentences[:20]
-    joined = selections_of(ensemble, sentences)
-    apart = [selections_of(member, sentences) for member in members]
+    joined = ensemble.scorer.select(sentences)
+    apart = [member.scorer.select(sentences) for member in members]
     for one, *own in zip(joined, *apart, strict=True):
         mean = np.mean([np.exp(selection.head_log_probs) for selection in own], axis=0)
         np.testing.assert_allclose(np.exp(one.head_log_probs), mean, atol=1e-5)
@@ -58,10 +48,10 @@ def test_labels_are_the_mean_by_string(
     ensemble: Parser, members: list[Parser], ewt_sentences: list[Sentence]
 ) -> None:
     sentences = ewt_sentences[:10]
-    joined = selections_of(ensemble, sentences)
-    heads = greedy_heads(joined)
+    joined = ensemble.scorer.select(sentences)
+    heads = [one.head_log_probs.argmax(1).astype(np.int32) for one in joined]
     found = ensemble.scorer.label(joined, heads)
-    apart = [m.scorer.label(selections_of(m, sentences), heads) for m in members]
+    apart = [m.scorer.label(m.scorer.select(sentences), heads) for m in members]
     names = ensemble.vocab.labels.strings
     for one, *own in zip(found, *apart, strict=True):
         np.testing.assert_allclose(np.exp(one).sum(1), 1, rtol=1e-4)
@@ -79,9 +69,9 @@ def test_tags_are_the_mean_of_those_that_predict_them(
 ) -> None:
     sentences = ewt_sentences[:10]
     assert list(ensemble.vocab.predicted) == ["upos", "xpos"]
-    full, _, marked = (selections_of(member, sentences) for member in members)
+    full, _, marked = (member.scorer.select(sentences) for member in members)
     nouns = [m.vocab.predicted["upos"].strings.index("NOUN") for m in (ensemble, *members[::2])]
-    for one, first, third in zip(selections_of(ensemble, sentences), full, marked, strict=True):
+    for one, first, third in zip(ensemble.scorer.select(sentences), full, marked, strict=True):
         probs = [np.exp(s.tag_log_probs[0]) for s in (one, first, third)]
         mean = (probs[1][:, nouns[1]] + probs[2][:, nouns[2]]) / 2
         np.testing.assert_allclose(probs[0][:, nouns[0]], mean, atol=1e-5)
@@ -89,10 +79,11 @@ def test_tags_are_the_mean_of_those_that_predict_them(
         np.testing.assert_array_equal(one.tags[1], first.tags[1])
 
 
-def test_torch_and_onnx_parse_the_same(runs: list[Path], ewt_sentences: list[Sentence]) -> None:
-    heavy = headwise.load(runs, device="cpu:0")
-    light = headwise.load(runs, precision="float32")
-    pairs = zip(heavy.parse(ewt_sentences), light.parse(ewt_sentences), strict=True)
+def test_torch_and_onnx_parse_the_same(
+    ensemble: Parser, runs: list[Path], ewt_sentences: list[Sentence]
+) -> None:
+    torch_parses = headwise.load(runs, device="cpu:0").parse(ewt_sentences)
+    pairs = zip(torch_parses, ensemble.parse(ewt_sentences), strict=True)
     same = [
         (one.heads, one.labels, one.upos, one.xpos)
         == (other.heads, other.labels, other.upos, other.xpos)
@@ -101,36 +92,14 @@ def test_torch_and_onnx_parse_the_same(runs: list[Path], ewt_sentences: list[Sen
     assert sum(same) >= 99
 
 
-def test_a_parser_that_is_alone_stays_itself(full_run: Path) -> None:
+def test_a_single_model_is_not_an_ensemble(full_run: Path) -> None:
     assert not isinstance(headwise.load([full_run]).scorer, EnsembleScorer)
     with pytest.raises(ConfigError, match="no model is given"):
         headwise.load([])
 
 
-def test_an_ensemble_needs_the_columns_of_all_members(ensemble: Parser) -> None:
+def test_an_ensemble_reads_the_columns_of_all_members(ensemble: Parser) -> None:
     assert set(ensemble.vocab.reads) == {"xpos", "feats"}
-    untagged = headwise.sentence_from_words([("Kids",), ("sleep",)], ["form"])
-    with pytest.raises(headwise.DataError, match="reads the column XPOS"):
-        ensemble.parse([untagged])
-
-
-def test_a_treebank_is_chosen_by_name(marked_run: Path, full_run: Path) -> None:
-    assert headwise.load(marked_run).vocab.treebank == "first"
-    assert headwise.load(marked_run, treebank="second").vocab.treebank == "second"
-    with pytest.raises(ConfigError, match="no treebank third in this model"):
-        headwise.load(marked_run, treebank="third")
-    with pytest.raises(ConfigError, match="not trained to tell treebanks apart"):
-        headwise.load(full_run, treebank="first")
-
-
-def test_another_treebank_is_another_input(marked_run: Path, ewt_sentences: list[Sentence]) -> None:
-    first, second = (
-        selections_of(headwise.load(marked_run, treebank=name), ewt_sentences[:3])
-        for name in ("first", "second")
-    )
-    assert all(
-        (a.head_log_probs != b.head_log_probs).any() for a, b in zip(first, second, strict=True)
-    )
 
 
 @settings(derandomize=True, database=None)

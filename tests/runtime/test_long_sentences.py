@@ -1,6 +1,4 @@
-"""A sentence that is too long for the budget is parsed in stretches, and is a tree all the same."""
-
-from collections.abc import Sequence
+"""A sentence that is too long for the budget is parsed in parts, and is still a tree."""
 
 import numpy as np
 import pytest
@@ -11,7 +9,6 @@ from msgspec.structs import replace
 from headwise import load, sentence_from_words
 from headwise.runtime.long_sentences import join_parses, split_sentence
 from headwise.runtime.parser import BYTES_PER_PAIR, BYTES_PER_WORD, Parser, longest_within
-from headwise.runtime.scorer import Selection
 from headwise.settings.parsing import MEMORY_BUDGET
 from headwise.treebank.sentence import Parse, Sentence
 from headwise.trees.tree import is_tree, n_roots
@@ -23,20 +20,22 @@ def long_sentence(n_words: int) -> Sentence:
 
 @settings(derandomize=True, database=None, max_examples=100, deadline=None)
 @given(st.integers(1, 2**40), st.sampled_from(["greedy", "mst", "eisner"]))
-def test_the_longest_is_within_and_one_more_is_not(budget: int, decoder: str) -> None:
+def test_the_longest_sentence_fits_the_budget_and_one_more_word_does_not(
+    budget: int, decoder: str
+) -> None:
     n = longest_within(budget, decoder)  # type: ignore[arg-type]
     a, b = BYTES_PER_PAIR[decoder], BYTES_PER_WORD  # type: ignore[index]
     assert n == 1 or a * n * n + b * n <= budget
     assert a * (n + 1) ** 2 + b * (n + 1) > budget
 
 
-def test_five_thousand_words_are_no_stretches() -> None:
+def test_five_thousand_words_are_not_split() -> None:
     assert longest_within(MEMORY_BUDGET // 2, "mst") > 5_000
 
 
 @settings(derandomize=True, database=None, max_examples=100, deadline=None)
 @given(st.integers(1, 60), st.integers(1, 70))
-def test_stretches_hold_each_word_once(n_words: int, limit: int) -> None:
+def test_parts_hold_each_word_once(n_words: int, limit: int) -> None:
     sentence = long_sentence(n_words)
     parts = split_sentence(sentence, limit)
     assert tuple(word for part in parts for word in part.words) == sentence.words
@@ -50,7 +49,7 @@ def parse_of(heads: list[int], how: str = "greedy") -> Parse:
     return Parse(tuple(heads), labels, tuple([-0.5] * len(heads)), how)  # type: ignore[arg-type]
 
 
-def test_the_example() -> None:
+def test_the_example_in_the_docstring() -> None:
     parts = [parse_of([2, 0]), parse_of([0, 1], "eisner")]
     joined = join_parses(parts, True, ["root", "obj", "dep", "parataxis"])
     assert joined.heads == (2, 0, 2, 3)
@@ -61,7 +60,7 @@ def test_the_example() -> None:
     assert join_parses(parts, False, ["dep"]).heads == (2, 0, 0, 3)
 
 
-def test_without_a_root_in_the_first_stretch_others_keep_theirs() -> None:
+def test_without_a_root_in_the_first_part_others_keep_theirs() -> None:
     assert join_parses([parse_of([2, 1]), parse_of([0])], True, []).heads == (2, 1, 0)
 
 
@@ -90,22 +89,18 @@ def test_one_long_sentence_among_short_ones(parser: Parser, threads: int) -> Non
     assert whole.heads != alone.heads
 
 
-class Watched:
-    """A scorer that notes how many pairs of words it is given at a time."""
+def test_a_list_of_sentences_is_parsed_within_the_budget(
+    parser: Parser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n_pairs = []
+    select = parser.scorer.select
 
-    def __init__(self, parser: Parser) -> None:
-        self.inner, self.vocab = parser.scorer, parser.vocab
-        self.label, self.in_treebank = self.inner.label, self.inner.in_treebank
-        self.n_pairs: list[int] = []
+    def watch(sentences: list[Sentence]) -> object:
+        n_pairs.append(sum(len(sentence) ** 2 for sentence in sentences))
+        return select(sentences)
 
-    def select(self, sentences: Sequence[Sentence]) -> list[Selection]:
-        self.n_pairs.append(sum(len(sentence) ** 2 for sentence in sentences))
-        return self.inner.select(sentences)
-
-
-def test_a_list_of_sentences_is_parsed_within_the_budget(parser: Parser) -> None:
-    watched = Watched(parser)
-    sentences = [long_sentence(n) for n in (30, 25, 8, 30, 25, 30)]
-    parses = Parser(watched, None, parser.settings).parse(sentences)
-    assert [len(parse.heads) for parse in parses] == [len(sentence) for sentence in sentences]
-    assert max(watched.n_pairs) <= 40**2
+    monkeypatch.setattr(parser.scorer, "select", watch)
+    lengths = [30, 25, 8, 30, 25, 30]
+    parses = parser.parse([long_sentence(n) for n in lengths])
+    assert [len(parse.heads) for parse in parses] == lengths
+    assert max(n_pairs) <= 40**2

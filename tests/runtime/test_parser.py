@@ -1,11 +1,15 @@
+"""Sentences and streams: parsed in order, up to what cannot be done, whatever is beside them."""
+
 import io
 import re
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import headwise
 from headwise import DataError, Malformed, ModelError, Sentence, Word
@@ -21,15 +25,8 @@ def parser(tiny_run: Path) -> Parser:
     return headwise.load(tiny_run)
 
 
-def parsed(parser: Parser, sentences: list[Sentence], threads: int = 1) -> list[Sentence]:
-    return [s for s, _ in parser.annotate(sentences, threads) if isinstance(s, Sentence)]
-
-
-@pytest.mark.parametrize("threads", [2, 3, 8])
-def test_threads_change_nothing(
-    threads: int, parser: Parser, ewt_sentences: list[Sentence]
-) -> None:
-    assert parsed(parser, ewt_sentences * 2) == parsed(parser, ewt_sentences * 2, threads)
+def parsed(parser: Parser, sentences: list[Sentence]) -> list[Sentence]:
+    return [s for s, _ in parser.annotate(sentences) if isinstance(s, Sentence)]
 
 
 def test_order_and_neighbours_change_nothing(parser: Parser, ewt_sentences: list[Sentence]) -> None:
@@ -72,16 +69,6 @@ def test_blocks_without_words_pass_through(parser: Parser) -> None:
     assert sentence == empty
     assert parse is not None
     assert parse.heads == ()
-
-
-def test_malformed_input_passes_through_in_place(
-    parser: Parser, ewt_sentences: list[Sentence]
-) -> None:
-    bad = Malformed(b"what?\n\n", DataError("no", "x", 1))
-    items = [ewt_sentences[0], bad, ewt_sentences[1]]
-    results = list(parser.annotate(items, threads=2))
-    assert results[1] == (bad, None)
-    assert [s for s, _ in results[::2]] == parsed(parser, ewt_sentences[:2])
 
 
 def test_missing_tags_are_an_error_or_passed_through(parser: Parser) -> None:
@@ -148,12 +135,12 @@ def test_given_tags_are_kept_where_asked_and_blanks_are_filled(
 ) -> None:
     rows = [("Kids", "X", "_"), ("love", "_", "ODD"), ("candy", "_", "_")]
     sentence = headwise.sentence_from_words(rows, ["form", "upos", "xpos"])
-    (told,) = tagger.parse([sentence])
+    (predicted,) = tagger.parse([sentence])
     (kept,) = headwise.load(full_run, keep_tags=True, device=device).parse([sentence])
-    assert kept.upos == ("X", *told.upos[1:])
-    assert kept.xpos == (told.xpos[0], "ODD", told.xpos[2])
+    assert kept.upos == ("X", *predicted.upos[1:])
+    assert kept.xpos == (predicted.xpos[0], "ODD", predicted.xpos[2])
     assert "_" not in kept.upos + kept.xpos
-    assert kept.heads == told.heads
+    assert kept.heads == predicted.heads
     written = sentence.with_parse(kept)
     assert [word.upos for word in written.words] == list(kept.upos)
 
@@ -218,3 +205,76 @@ def test_a_model_with_broken_weights_is_a_clear_error(
     monkeypatch.setattr(parser.scorer, "select", broken)
     with pytest.raises(ModelError, match="no distribution over heads"):
         parser.parse(ewt_sentences[:1])
+
+
+def test_stream_is_lazy_and_an_early_stop_is_clean(
+    parser: Parser, ewt_sentences: list[Sentence]
+) -> None:
+    n_read = 0
+
+    def endless() -> object:
+        nonlocal n_read
+        while True:
+            n_read += 1
+            yield ewt_sentences[n_read % 5]
+
+    stream = parser.annotate(endless(), threads=2)  # type: ignore[arg-type]
+    for n_given in range(1, 1500):
+        next(stream)
+        assert n_read - n_given <= 8 * parser.settings.chunk_size
+    assert n_read - n_given >= parser.settings.chunk_size
+    stream.close()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_what_came_before_an_error_is_parsed(
+    threads: int, parser: Parser, ewt_sentences: list[Sentence]
+) -> None:
+    blank = headwise.sentence_from_words([("Kids",)], ["form"])
+    longer = headwise.sentence_from_words([("Kids",)] * 9, ["form"])
+    small = parser.with_settings(replace(parser.settings, chunk_size=8))
+    stream = small.annotate([*ewt_sentences[:30], blank, longer], threads)
+    found = [item for item, _ in islice(stream, 30)]
+    with pytest.raises(DataError, match="XPOS") as refused:
+        next(stream)
+    assert found == parsed(parser, ewt_sentences[:30])
+    with pytest.raises(DataError) as first:
+        parser.parse([blank])
+    assert str(refused.value) == str(first.value)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_in_a_thread_reaches_the_caller(
+    threads: int,
+    parser: Parser,
+    ewt_sentences: list[Sentence],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    longest = max(ewt_sentences, key=len)
+    others = [sentence for sentence in ewt_sentences if len(sentence) < len(longest)]
+    expected = parsed(parser, others[:24])
+    select = parser.scorer.select
+
+    def fail_at_longest(sentences: list[Sentence]) -> list[Selection]:
+        if longest in sentences:
+            raise ModelError("cannot")
+        return select(sentences)
+
+    monkeypatch.setattr(parser.scorer, "select", fail_at_longest)
+    small = parser.with_settings(replace(parser.settings, chunk_size=8))
+    stream = small.annotate([*others[:24], *[longest] * 30, *others], threads)
+    assert [item for item, _ in islice(stream, 24)] == expected
+    with pytest.raises(ModelError, match="cannot"):
+        list(stream)
+
+
+@pytest.mark.parametrize(("threads", "chunk_size"), [(1, 5), (3, 5), (8, 128)])
+def test_threads_windows_and_chunks_change_nothing(
+    threads: int, chunk_size: int, parser: Parser, ewt_sentences: list[Sentence]
+) -> None:
+    malformed = Malformed(b"what?\n\n", DataError("no", "x", 1))
+    items = [*ewt_sentences[:70], malformed, *ewt_sentences[70:], *ewt_sentences]
+    other = parser.with_settings(replace(parser.settings, chunk_size=chunk_size))
+    expected = list(parser.annotate(items))
+    assert list(other.annotate(items, threads)) == expected
+    assert expected[70] == (malformed, None)

@@ -15,32 +15,15 @@ from headwise.runtime.workers import FileLock, map_in_processes, require_fork
 
 
 def double(item: bytes) -> bytes:
-    time.sleep(0.02 if item.startswith(b"slow") else 0)
-    return item + item
-
-
-def refuse_b(item: bytes) -> bytes:
-    if item == b"b":
-        raise DataError("no b", "letters", 2, "leave it out")
-    return item
-
-
-def die_at_b(item: bytes) -> bytes:
-    if item == b"b":
-        os.kill(os.getpid(), signal.SIGKILL)
-    return item
-
-
-def wait_for_ever(item: bytes) -> bytes:
-    if item == b"wait":
-        time.sleep(600)
-    return refuse_b(item)
-
-
-def break_at_b(item: bytes) -> bytes:
-    if item == b"b":
+    """Return an item twice; some items tell the process to do something else instead."""
+    if item == b"refuse":
+        raise DataError("no", "letters", 2, "leave it out")
+    if item == b"fail":
         raise OSError("not of the pipe")
-    return item
+    if item == b"die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep({b"slow": 0.02, b"wait": 600}.get(item[:4], 0))
+    return item + item
 
 
 def nobody_is_left() -> bool:
@@ -54,12 +37,8 @@ def test_answers_come_in_the_order_of_items(n_processes: int) -> None:
     assert nobody_is_left()
 
 
-def test_no_items_give_no_answers() -> None:
-    assert list(map_in_processes(double, [], 2)) == []
-
-
-def test_large_items_pass_in_both_directions() -> None:
-    items = [bytes([i]) * 3_000_000 for i in range(6)]
+@pytest.mark.parametrize("items", [[], [bytes([i]) * 3_000_000 for i in range(6)]], ids=len)
+def test_there_may_be_no_items_or_large_ones(items: list[bytes]) -> None:
     assert list(map_in_processes(double, items, 2)) == [item * 2 for item in items]
 
 
@@ -78,18 +57,22 @@ def test_items_are_taken_as_they_are_needed() -> None:
     assert nobody_is_left()
 
 
-def test_an_error_comes_at_its_place_in_the_words_of_the_child() -> None:
-    answers = map_in_processes(refuse_b, [b"a", b"b", b"c"], 2)
-    assert next(answers) == b"a"
-    with pytest.raises(HeadwiseError, match="letters:2: no b\nhint: leave it out"):
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        (b"refuse", r"letters:2: no\nhint: leave it out\Z"),
+        (b"die", r"a process ended early, with code -9\nhint: is there enough memory"),
+        (b"fail", r"a process ended early, with code 1\Z"),
+    ],
+)
+def test_an_error_in_a_child_is_raised_in_its_place(
+    item: bytes, message: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    answers = map_in_processes(double, [b"a", item, b"c", b"d"], 2)
+    assert next(answers) == b"aa"
+    with pytest.raises(HeadwiseError, match=message):
         next(answers)
-    assert nobody_is_left()
-
-
-def test_a_process_that_dies_is_an_error_and_no_wait() -> None:
-    answers = map_in_processes(die_at_b, [b"a", b"b", b"c", b"d"], 2)
-    with pytest.raises(HeadwiseError, match="a process ended early, with code -9"):
-        list(answers)
+    assert ("OSError: not of the pipe" in capfd.readouterr().err) == (item == b"fail")
     assert nobody_is_left()
 
 
@@ -105,15 +88,7 @@ def test_an_error_of_the_items_comes_after_all_answers() -> None:
     assert nobody_is_left()
 
 
-def test_a_mistake_of_the_work_is_shown_and_no_end_of_the_pipe(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    with pytest.raises(HeadwiseError, match=r"with code 1\Z"):
-        list(map_in_processes(break_at_b, [b"a", b"b"], 1))
-    assert "OSError: not of the pipe" in capfd.readouterr().err
-
-
-def test_a_message_that_is_no_unicode_arrives() -> None:
+def test_a_message_that_is_not_unicode_arrives_escaped() -> None:
     def refuse(item: bytes) -> bytes:
         raise DataError(item.decode(), "bad\udcff.conllu", 7, "\udcff")
 
@@ -121,12 +96,12 @@ def test_a_message_that_is_no_unicode_arrives() -> None:
         list(map_in_processes(refuse, [b"x"], 2))
 
 
-def test_a_turn_is_one_at_a_time_and_ends_with_its_holder() -> None:
-    turn = FileLock()
+def test_a_lock_has_one_holder_at_a_time_and_is_released_if_it_dies() -> None:
+    lock = FileLock()
     begun, counted = multiprocessing.get_context("fork").Pipe()
 
     def work(item: bytes) -> bytes:
-        with turn:
+        with lock:
             begun.send_bytes(item)
             if item == b"die":
                 os.kill(os.getpid(), signal.SIGKILL)
@@ -136,14 +111,14 @@ def test_a_turn_is_one_at_a_time_and_ends_with_its_holder() -> None:
 
     with pytest.raises(HeadwiseError, match="with code -9"):
         list(map_in_processes(work, [b"1", b"2", b"3", b"die", b"4", b"5"], 2))
-    turn.close()
+    lock.close()
     seen = []
     while counted.poll():
         seen.append(counted.recv_bytes())
-    told = [item for item in seen if item != b"die"]
     counted.close()
     begun.close()
-    pairs = list(zip(told[::2], told[1::2], strict=False))
+    finished = [item for item in seen if item != b"die"]
+    pairs = list(zip(finished[::2], finished[1::2], strict=False))
     assert all(one == other for one, other in pairs)
     assert len(pairs) >= 3
 
@@ -163,10 +138,10 @@ def test_processes_that_do_not_start_are_named() -> None:
     assert "of 30 cannot start: Too many open files\nhint: try fewer --processes" in done.stdout
 
 
-def test_after_an_error_nobody_is_waited_for() -> None:
+def test_after_an_error_no_child_is_waited_for() -> None:
     began = time.monotonic()
-    with pytest.raises(HeadwiseError, match="no b"):
-        list(map_in_processes(wait_for_ever, [b"b", b"wait"], 2))
+    with pytest.raises(HeadwiseError, match="letters:2"):
+        list(map_in_processes(double, [b"refuse", b"wait"], 2))
     assert time.monotonic() - began < 60
     assert nobody_is_left()
 

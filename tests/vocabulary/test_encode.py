@@ -1,4 +1,4 @@
-"""Slot 0 is ROOT, words follow, PAD fills up; each epoch sees every sentence once."""
+"""Slot 0 is ROOT, words follow, PAD fills up."""
 
 from dataclasses import replace
 
@@ -7,6 +7,7 @@ import pytest
 
 from headwise.arrays import IntArray
 from headwise.errors import DataError
+from headwise.settings.choices import TagColumn
 from headwise.treebank.sentence import Sentence, Word, sentence_from_words
 from headwise.vocabulary.encode import WordIds, encode, encode_gold, pad, require_tags, stack_ids
 from headwise.vocabulary.ngrams import PAD_NGRAM, ROOT_NGRAM, Ngrams
@@ -18,8 +19,7 @@ KIDS = sentence_from_words([("kids", "NNS", "2", "nsubj"), ("love", "VBP", "0", 
 NEW = sentence_from_words(
     [("kids", "NNS", "3", "nsubj"), ("do", "VB", "3", "aux"), ("Love", "_", "0", "root")], COLUMNS
 )
-
-
+BLANK = sentence_from_words([("kids",), ("love",)], ["form"])
 NGRAMS = Ngrams(50)
 FULL = replace(
     VOCAB,
@@ -33,13 +33,6 @@ def ids_of(sentence: Sentence, vocab: Vocab) -> WordIds[IntArray]:
     return encode(sentence, vocab).ids
 
 
-def without_tags(tag_column: str = "xpos") -> tuple[Sentence, Vocab]:
-    return (
-        sentence_from_words([("kids",), ("love",)], ["form"]),
-        Vocab(VOCAB.words, VOCAB.tags, VOCAB.labels, tag_column),  # type: ignore[arg-type]
-    )
-
-
 def test_slot_0_is_root_and_words_follow() -> None:
     encoded = ids_of(KIDS, VOCAB)
     assert encoded.words.tolist() == [ROOT, 3, 4]
@@ -48,22 +41,10 @@ def test_slot_0_is_root_and_words_follow() -> None:
     assert len(encode(KIDS, VOCAB)) == len(KIDS) + 1
 
 
-def test_what_the_vocabulary_does_not_have_is_unknown() -> None:
-    encoded = ids_of(NEW, VOCAB)
-    assert encoded.words.tolist() == [ROOT, 3, UNK, UNK]
-    assert encoded.tags.tolist() == [ROOT, 3, UNK, UNK]
-    assert encode_gold(NEW, VOCAB).labels.tolist() == [ROOT, 4, UNK, 3]
-
-
-def test_a_model_without_tags_reads_none() -> None:
-    _, vocab = without_tags("none")
-    assert ids_of(KIDS, vocab).tags.tolist() == [ROOT] * 3
-
-
-def test_a_model_without_ngrams_and_vectors_reads_none() -> None:
-    encoded = ids_of(KIDS, VOCAB)
+def test_what_a_model_does_not_read_is_left_out() -> None:
+    encoded = ids_of(KIDS, replace(VOCAB, tag_column="none"))
+    assert encoded.tags.tolist() == encoded.vectors.tolist() == [ROOT] * 3
     assert encoded.ngrams.shape == (3, 0)
-    assert encoded.vectors.tolist() == [ROOT] * 3
     assert stack_ids([encoded, ids_of(NEW, VOCAB)]).ngrams.shape == (2, 4, 0)
 
 
@@ -127,32 +108,30 @@ def test_a_sentence_without_words_is_root_alone() -> None:
     require_tags(nothing, VOCAB)
 
 
-def test_gold_heads_count_from_root_at_slot_0() -> None:
+def test_gold_heads_count_from_root_at_slot_0_and_new_labels_are_unknown() -> None:
     gold = encode_gold(NEW, VOCAB)
     assert gold.heads.tolist() == [0, 3, 3, 0]
+    assert gold.labels.tolist() == [ROOT, 4, UNK, 3]
     assert gold.heads.dtype == gold.labels.dtype == np.int32
 
 
 def test_gold_needs_heads() -> None:
-    sentence, vocab = without_tags()
     with pytest.raises(DataError, match=r"<memory>:1: word 1 .* has no HEAD"):
-        encode_gold(sentence, vocab)
+        encode_gold(BLANK, VOCAB)
 
 
 @pytest.mark.parametrize("tag_column", ["xpos", "upos", "upos+xpos"])
-def test_a_model_that_reads_tags_refuses_a_blank_column(tag_column: str) -> None:
-    sentence, vocab = without_tags(tag_column)
+def test_a_model_that_reads_tags_refuses_a_blank_column(tag_column: TagColumn) -> None:
     with pytest.raises(DataError) as refusal:
-        require_tags(sentence, vocab)
-    assert str(refusal.value).startswith(
-        f"<memory>:1: this model reads the column {tag_column.upper()}"
-    )
+        require_tags(BLANK, replace(VOCAB, tag_column=tag_column))
+    message = f"<memory>:1: this model reads the column {tag_column.upper()}"
+    assert str(refusal.value).startswith(message)
     assert refusal.value.hint
 
 
 def test_one_tag_is_enough_and_a_model_without_tags_needs_none() -> None:
     require_tags(NEW, VOCAB)
-    require_tags(*without_tags("none"))
+    require_tags(BLANK, replace(VOCAB, tag_column="none"))
 
 
 def test_a_batch_is_padded_with_pad() -> None:

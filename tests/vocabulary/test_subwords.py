@@ -34,7 +34,7 @@ def strings_of(form: str, cutter: Subwords = SUBWORDS) -> list[str]:
     return [cutter._opened.id_to_token(i) for i in cutter.ids_of(form).tolist()]
 
 
-def test_words_are_cut_one_by_one_as_the_tokenizer_does_it() -> None:
+def test_words_are_cut_as_the_tokenizer_cuts_them() -> None:
     assert strings_of("Kids") == ["kids"]
     assert strings_of("loving") == ["l", "##o", "##v", "##ing"]
     assert strings_of("candy-love") == ["candy", "-", "love"]
@@ -45,20 +45,20 @@ def test_words_are_cut_one_by_one_as_the_tokenizer_does_it() -> None:
 
 
 @pytest.mark.parametrize("form", ["", "\u00ad", "\u200b", " ", "走", "\x00"])
-def test_a_word_of_which_nothing_is_left_is_unknown(form: str) -> None:
+def test_a_word_that_is_cut_into_nothing_is_unknown(form: str) -> None:
     assert strings_of(form) == ["[UNK]"]
 
 
-def test_half_a_character_is_a_question_mark() -> None:
+def test_a_lone_surrogate_is_a_question_mark() -> None:
     assert strings_of("\ud800") == ["?"]
 
 
-def test_a_word_that_is_spelled_like_a_special_one_is_a_word_like_any_other() -> None:
-    assert {2, 3}.isdisjoint(SUBWORDS.ids_of("[SEP]").tolist())
-    assert {2, 3}.isdisjoint(SUBWORDS.ids_of("[CLS]").tolist())
+@pytest.mark.parametrize("form", ["[SEP]", "[CLS]"])
+def test_a_word_spelled_like_a_special_token_is_a_word(form: str) -> None:
+    assert {2, 3}.isdisjoint(SUBWORDS.ids_of(form).tolist())
 
 
-def test_of_a_long_word_both_ends_are_cut_and_kept() -> None:
+def test_both_ends_of_a_long_word_are_cut_and_kept() -> None:
     n = MAX_SUBWORDS // 2
     small = made_encoders.subwords(window=100)
     expected = ["a", *["##a"] * (n - 1), *["##z"] * n]
@@ -69,7 +69,7 @@ def test_of_a_long_word_both_ends_are_cut_and_kept() -> None:
     assert strings_of("abcdefgh", narrow) == ["a", "##b", "##h"]
 
 
-def test_what_is_remembered_is_bounded() -> None:
+def test_the_cache_is_bounded() -> None:
     cutter = Subwords(SUBWORDS.settings, SUBWORDS.tokenizer, "here", max_cached=3)
     before = [cutter.ids_of(f"word{i}").tolist() for i in range(9)]
     assert len(cutter._cache.words) <= 3
@@ -86,7 +86,7 @@ def test_root_is_read_at_the_start_and_words_at_their_first_subword() -> None:
     assert nothing.reads.tolist() == [0]
 
 
-def test_the_example_of_the_page() -> None:
+def test_the_example_in_the_docstring() -> None:
     starts, width, chosen = lay_windows(np.ones(5, np.int64), 4)
     assert starts.tolist() == [0, 1]
     assert width == 4
@@ -174,7 +174,7 @@ def test_files_are_read_as_they_were_written() -> None:
     [{"window": 3}, {"window": 513}, {"before": []}, {"n_ids": 3}, {"unknown": -1}, {"size": 0},
      {"more": 1}, {"window": 4, "after": [3, 3]}],
 )  # fmt: skip
-def test_settings_that_cannot_be_are_refused(changes: dict[str, object]) -> None:
+def test_impossible_settings_are_refused(changes: dict[str, object]) -> None:
     table = msgspec.to_builtins(SUBWORDS.settings) | changes
     files = {SETTINGS: msgspec.json.encode(table), TOKENIZER: SUBWORDS.tokenizer}
     with pytest.raises(ModelError, match=r"there/encoder.json") as caught:
@@ -182,7 +182,7 @@ def test_settings_that_cannot_be_are_refused(changes: dict[str, object]) -> None
     assert caught.value.hint
 
 
-def test_a_tokenizer_that_is_none_or_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_or_too_large_tokenizer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for data in (b"", b"{}", b"\xff\xfe", b'{"model": {"type": "code"}}'):
         with pytest.raises(ModelError, match=r"there/tokenizer.json: not a tokenizer"):
             Subwords(SUBWORDS.settings, data, "there").open()

@@ -18,6 +18,8 @@ from headwise.vocabulary.vocab import (
     Index,
     Vocab,
     build_vocab,
+    collect_marks,
+    marks_of,
     tag_of,
     vocab_from_json,
     vocab_to_json,
@@ -36,6 +38,9 @@ TRAIN = [
     sentence(("the", "DET", "DT", "det"), ("cat", "NOUN", "NN", "root"), ("1", "X", "CD", "dep")),
     sentence(("the", "DET", "DT", "det"), ("<unk>", "X", "NN", "dep"), ("<unk>", "X", "NN", "dep")),
 ]
+COLUMNS = ["form", "upos", "xpos", "feats"]
+ONE = sentence_from_words([("x", "NOUN", "NNG+JKS", "Case=Nom|Number=Sing")], COLUMNS)
+TWO = sentence_from_words([("y", "VERB", "V", "_"), ("z", "NOUN", "N", "Case=Nom")], COLUMNS)
 
 
 def test_specials_come_first() -> None:
@@ -45,30 +50,11 @@ def test_specials_come_first() -> None:
     assert [index.id_of("b"), index.id_of("a"), index.id_of("c")] == [3, 4, UNK]
 
 
-def test_a_string_cannot_have_two_ids() -> None:
-    with pytest.raises(ModelError, match="a string is twice"):
-        Index(["a", "b", "a"])
-
-
-def test_words_seen_too_seldom_are_unknown() -> None:
+def test_rare_words_are_unknown() -> None:
     vocab = build_vocab(TRAIN, "xpos", min_count=2)
     assert vocab.words.strings == ("<unk>", "cat", "the")
     assert vocab.words.id_of("1") == UNK
-    assert build_vocab(TRAIN, "xpos", min_count=1).words.id_of("1") >= N_SPECIALS
     assert build_vocab(TRAIN, "xpos", min_count=3).words.strings == ()
-
-
-def test_case_is_kept() -> None:
-    vocab = build_vocab(TRAIN, "xpos", min_count=1)
-    assert vocab.words.id_of("The") != vocab.words.id_of("the")
-    assert vocab.words.id_of("CAT") == UNK
-
-
-def test_what_training_never_saw_is_unknown() -> None:
-    vocab = build_vocab(TRAIN, "xpos", min_count=1)
-    assert vocab.words.id_of("dog") == UNK
-    assert vocab.tags.id_of("VBZ") == UNK
-    assert vocab.labels.id_of("nsubj") == UNK
 
 
 @pytest.mark.parametrize("spelling", ["<unk>", "<pad>", "<root>", "UNK", "ROOT", "_"])
@@ -88,25 +74,37 @@ def test_frequent_strings_come_first_and_ties_are_alphabetical() -> None:
     assert vocab_to_json(build_vocab(TRAIN[::-1], "xpos", 1)) == vocab_to_json(vocab)
 
 
-def test_tags_come_from_the_chosen_column_seldom_ones_too() -> None:
+def test_tags_come_from_the_chosen_column_rare_ones_too() -> None:
     assert tag_of(TRAIN[1], "xpos") == ["DT", "NN", "CD"]
     assert tag_of(TRAIN[1], "upos") == ["DET", "NOUN", "X"]
     assert tag_of(TRAIN[1], "upos+xpos") == ["DET DT", "NOUN NN", "X CD"]
     assert tag_of(TRAIN[1], "none") == []
     assert build_vocab(TRAIN, "upos", min_count=9).tags.strings == ("DET", "X", "NOUN")
-    assert build_vocab(TRAIN, "none", min_count=1).tags.strings == ()
-
-
-def test_pairs_of_tags_are_tags() -> None:
-    vocab = build_vocab(TRAIN, "upos+xpos", min_count=1)
-    assert vocab.tags.strings == ("DET DT", "NOUN NN", "X NN", "X CD")
+    pairs = build_vocab(TRAIN, "upos+xpos", min_count=1).tags.strings
+    assert pairs == ("DET DT", "NOUN NN", "X NN", "X CD")
 
 
 def test_predicted_tags_are_collected_by_column() -> None:
     vocab = build_vocab(TRAIN, "none", 1, predicted=["xpos", "upos"])
-    told = {column: index.strings for column, index in vocab.predicted.items()}
-    assert list(told.items()) == [("xpos", ("NN", "DT", "CD")), ("upos", ("DET", "X", "NOUN"))]
+    tags = [(column, index.strings) for column, index in vocab.predicted.items()]
+    assert tags == [("xpos", ("NN", "DT", "CD")), ("upos", ("DET", "X", "NOUN"))]
     assert vocab.tags.strings == ()
+
+
+def test_each_tag_part_and_feature_is_a_mark() -> None:
+    assert marks_of(ONE.words[0], ("upos", "xpos", "feats", "treebank")) == [
+        "upos=NOUN", "xpos=NNG", "xpos=JKS", "feats=Case=Nom", "feats=Number=Sing",
+    ]  # fmt: skip
+    assert marks_of(TWO.words[0], ("feats",)) == []
+
+
+def test_marks_are_collected_treebanks_first_then_by_frequency() -> None:
+    treebanks = {"b": [ONE], "a": [TWO]}
+    assert collect_marks(treebanks, ("upos", "feats", "treebank")) == [
+        "treebank=b", "treebank=a",
+        "feats=Case=Nom", "upos=NOUN", "feats=Number=Sing", "upos=VERB",
+    ]  # fmt: skip
+    assert collect_marks(treebanks, ("upos",)) == ["upos=NOUN", "upos=VERB"]
 
 
 def test_a_vector_is_found_by_spelling_and_else_in_lower_case() -> None:
@@ -135,41 +133,36 @@ def test_a_vocabulary_comes_back_from_json(tag_column: TagColumn, is_full: bool)
 
 
 def strings(vocab: Vocab) -> tuple[object, ...]:
+    indexes = (vocab.words, vocab.tags, vocab.labels, vocab.vectors, vocab.marks)
     predicted = [(column, index.strings) for column, index in vocab.predicted.items()]
-    return (
-        vocab.words.strings,
-        vocab.tags.strings,
-        vocab.labels.strings,
-        vocab.tag_column,
-        vocab.ngrams.n_buckets,
-        vocab.vectors.strings,
-        predicted,
-        vocab.mark_columns,
-        vocab.marks.strings,
-    )
+    others = (vocab.tag_column, vocab.ngrams.n_buckets, predicted, vocab.mark_columns)
+    return (*(index.strings for index in indexes), *others)
 
 
+WRONG_VALUES: dict[str, dict[str, object]] = {
+    "unknown key": {"more": []},
+    "number as word": {"words": [1]},
+    "unknown tag column": {"tag_column": "lemma"},
+    "word twice": {"words": ["a", "a"]},
+    "vector twice": {"vectors": ["a", "a"]},
+    "predicted tag twice": {"predicted": {"upos": ["X", "X"]}},
+    "unknown predicted column": {"predicted": {"feats": ["X"]}},
+    "mark twice": {"marks": ["upos=X", "upos=X"]},
+    "unknown mark column": {"mark_columns": ["lemma"]},
+    "too few pieces": {"pieces": -1},
+    "too many pieces": {"pieces": 10**9},
+}
 DAMAGED = {
     "nothing": b"",
     "cut off": json.dumps(JSON).encode()[:-3],
     "not text": json.dumps(JSON).encode().replace(b'"a"', b'"\xff"'),
-    "no object": b"[]",
-    "a key missing": json.dumps({k: v for k, v in JSON.items() if k != "tags"}).encode(),
-    "a key too many": json.dumps(JSON | {"more": []}).encode(),
-    "a number": json.dumps(JSON | {"words": [1]}).encode(),
-    "another column": json.dumps(JSON | {"tag_column": "lemma"}).encode(),
-    "a word twice": json.dumps(JSON | {"words": ["a", "a"]}).encode(),
-    "a vector twice": json.dumps(JSON | {"vectors": ["a", "a"]}).encode(),
-    "a predicted tag twice": json.dumps(JSON | {"predicted": {"upos": ["X", "X"]}}).encode(),
-    "another predicted column": json.dumps(JSON | {"predicted": {"feats": ["X"]}}).encode(),
-    "a mark twice": json.dumps(JSON | {"marks": ["upos=X", "upos=X"]}).encode(),
-    "marks of another column": json.dumps(JSON | {"mark_columns": ["lemma"]}).encode(),
-    "too few pieces": json.dumps(JSON | {"pieces": -1}).encode(),
-    "too many pieces": json.dumps(JSON | {"pieces": 10**9}).encode(),
+    "not an object": b"[]",
+    "missing key": json.dumps({k: v for k, v in JSON.items() if k != "tags"}).encode(),
+    **{name: json.dumps(JSON | change).encode() for name, change in WRONG_VALUES.items()},
 }
 
 
-def test_the_main_treebank_is_read_by_until_another_is_chosen() -> None:
+def test_sentences_are_read_as_in_the_main_treebank_or_as_in_a_chosen_one() -> None:
     marks = {"mark_columns": ["treebank", "upos"], "marks": ["treebank=a", "treebank=b", "upos=X"]}
     vocab = vocab_from_json(json.dumps(JSON | marks).encode(), "v")
     assert (vocab.treebanks, vocab.treebank) == (("a", "b"), "a")
@@ -188,7 +181,7 @@ def test_a_model_of_one_treebank_tells_none_apart() -> None:
 
 def test_json_of_an_older_release_is_read() -> None:
     vocab = vocab_from_json(json.dumps(JSON).encode(), "v")
-    assert strings(vocab) == (("a",), ("T",), ("root",), "xpos", 0, (), [], (), ())
+    assert strings(vocab) == (("a",), ("T",), ("root",), (), (), "xpos", 0, [], ())
     assert json.loads(vocab_to_json(vocab)) == JSON
 
 

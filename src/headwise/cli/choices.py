@@ -1,6 +1,7 @@
 """Flags that several commands share, and the settings they stand for."""
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import click
@@ -12,42 +13,43 @@ from headwise.settings.choices import Decoder
 from headwise.settings.parsing import DecodeConfig
 from headwise.text.segmenter import name_columns
 
-Flag = Callable[[Callable[..., Any]], Callable[..., Any]]
-
-KEEP_TAGS: Flag = click.option(
-    "--keep-tags/--no-keep-tags",
-    default=None,
-    help="Keep the UPOS and XPOS that the input has. Default: the model's own replace them, unless "
-    "it is a model that reads tags.",
-)
-DECODER: Flag = click.option(
-    "--decoder",
-    type=click.Choice(["greedy", "mst", "eisner"]),
-    help="greedy: each word's best head, tree or not; mst: repair what is not a tree; eisner: "
-    "repair what is not a projective tree. Default: the model's.",
-)
-ROOTS: Flag = click.option(
-    "--single-root/--multi-root",
-    default=None,
-    help="Exactly one root in a sentence, or any number. Default: the model's.",
-)
-PRECISION: Flag = click.option(
-    "--precision",
-    type=click.Choice(["int8", "float32"]),
-    default="int8",
-    show_default=True,
-    help="Of the network on a CPU; the model must have it.",
-)
-DEVICE: Flag = click.option(
-    "--device", default="cpu", show_default=True, help="cpu or cuda, which needs headwise[train]."
+_FLAGS = (
+    click.option(
+        "--keep-tags/--no-keep-tags",
+        default=None,
+        help="Keep the UPOS and XPOS that the input has. Default: the model's own replace them, "
+        "unless it is a model that reads tags.",
+    ),
+    click.option(
+        "--decoder",
+        type=click.Choice(["greedy", "mst", "eisner"]),
+        help="greedy: each word's best head, tree or not; mst: repair what is not a tree; eisner: "
+        "repair what is not a projective tree. Default: the model's.",
+    ),
+    click.option(
+        "--single-root/--multi-root",
+        default=None,
+        help="Exactly one root in a sentence, or any number. Default: the model's.",
+    ),
+    click.option(
+        "--precision",
+        type=click.Choice(["int8", "float32"]),
+        default="int8",
+        show_default=True,
+        help="Of the network on a CPU; the model must have it.",
+    ),
+    click.option(
+        "--device",
+        default="cpu",
+        show_default=True,
+        help="cpu or cuda, which needs headwise[train].",
+    ),
 )
 
 
 def how_to_parse(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the flags for how to use a model."""
-    for flag in reversed([KEEP_TAGS, DECODER, ROOTS, PRECISION, DEVICE]):
-        command = flag(command)
-    return command
+    return reduce(lambda decorated, flag: flag(decorated), reversed(_FLAGS), command)
 
 
 def chosen_decode(

@@ -55,7 +55,11 @@ def _flush_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands,
+    commands=[train, parse, evaluate, info, convert, serve, corpus],
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(VERSION, prog_name="headwise")
 def main() -> None:
     """A dependency parser in which every word selects its head.
@@ -69,12 +73,3 @@ def main() -> None:
 def _end(number: int, _: FrameType | None) -> None:
     """Exit as after an error, so that unfinished files are removed."""
     sys.exit(SIGNALLED + number)
-
-
-main.add_command(train)
-main.add_command(parse)
-main.add_command(evaluate)
-main.add_command(info)
-main.add_command(convert)
-main.add_command(serve)
-main.add_command(corpus)

@@ -5,7 +5,7 @@ import shutil
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,7 +13,7 @@ import click
 import msgspec
 
 from headwise.cli.terminal import ProgressLine
-from headwise.errors import ConfigError
+from headwise.errors import ConfigError, plural
 from headwise.render.svg import stack_svgs, to_svg
 from headwise.render.terminal import draw
 from headwise.runtime.parser import Annotated
@@ -38,6 +38,9 @@ class Screen:
     encoding: str
 
 
+PAGE = Screen(is_terminal=False, width=80, colour=False, encoding="utf-8")
+
+
 def screen_of(output: str) -> Screen:
     """Find out what `-o OUTPUT` is; `NO_COLOR` and simple terminals get no colour."""
     width = shutil.get_terminal_size().columns
@@ -59,12 +62,12 @@ def choose_format(
         raise ConfigError("--format conllu: the input is CoNLL-X", hint)
     if form != "conllx" and asked == "conllx":
         raise ConfigError("--format conllx: it needs --input conllx", hint)
-    if asked or screen.is_terminal:
-        return asked or "tree"
-    return "conllx" if form == "conllx" else "conllu"
+    return asked or ("tree" if screen.is_terminal else "conllx" if form == "conllx" else "conllu")
 
 
-def written(items: Iterable[Annotated], form: OutputFormat, screen: Screen) -> Iterator[bytes]:
+def written(
+    items: Iterable[Annotated], form: OutputFormat, screen: Screen = PAGE
+) -> Iterator[bytes]:
     """Write each item; malformed input passes through in CoNLL, other formats leave it out."""
     if form in ("conllu", "conllx"):
         yield from (item.data for item, _ in items)
@@ -109,27 +112,20 @@ class Counts(msgspec.Struct, frozen=True):
     refused: list[str]
 
 
-def counts_of(items: Iterable[Annotated]) -> Counts:
+def counts_of(items: Sequence[Annotated]) -> Counts:
     """Count sentences; those without words are left out."""
-    decoders: dict[str, int] = {}
-    n_words = 0
-    refused = []
-    for item, parse in items:
-        if isinstance(item, Malformed):
-            refused.append(str(item.error))
-        elif parse is not None and len(item):
-            decoders[parse.how] = decoders.get(parse.how, 0) + 1
-            n_words += len(item)
-    return Counts(decoders, n_words, refused)
+    refused = [str(item.error) for item, _ in items if isinstance(item, Malformed)]
+    parses = [parse for _, parse in items if parse is not None and parse.heads]
+    n_words = sum(len(parse.heads) for parse in parses)
+    return Counts(Counter(parse.how for parse in parses), n_words, refused)
 
 
 class Tally:
     """Adds up counts, and shows them while the work goes on."""
 
     def __init__(self, show_progress: bool, form: OutputFormat) -> None:
-        """Start the clock; progress is shown on a terminal only."""
-        is_terminal = sys.stderr is not None and sys.stderr.isatty()
-        self._progress = ProgressLine() if show_progress and is_terminal else None
+        """Start the clock."""
+        self._progress = ProgressLine() if show_progress else None
         passes = form in ("conllu", "conllx")
         self._fate = "passed through unparsed" if passes else "left out"
         self._decoders: Counter[str] = Counter()
@@ -166,6 +162,5 @@ class Tally:
     def _speed(self) -> str:
         n_sentences, n_words = self._decoders.total(), self._n_words
         rate = n_words / max(time.monotonic() - self._started, 1e-9)
-        sentences = "sentence" if n_sentences == 1 else "sentences"
-        words = "word" if n_words == 1 else "words"
-        return f"{n_sentences:,} {sentences}, {n_words:,} {words}, {rate:,.0f} words/s"
+        counts = f"{plural(n_sentences, 'sentence')}, {plural(n_words, 'word')}"
+        return f"{counts}, {rate:,.0f} words/s"

@@ -9,7 +9,7 @@ import click
 from headwise import load
 from headwise.cli.choices import check_tags, chosen_decode, how_to_parse
 from headwise.cli.output import OutputFormat, Tally, choose_format, screen_of, written
-from headwise.cli.share import Job, check_processes, parse_in_processes
+from headwise.cli.share import check_processes, parse_in_processes
 from headwise.cli.terminal import help_examples
 from headwise.errors import DataError
 from headwise.files import open_target
@@ -151,8 +151,7 @@ def parse(
         memory_budget=memory_budget << 20,
     )
     if in_processes:
-        job = Job(parser, on_error, chosen, screen)
-        parts = parse_in_processes(job, source, form, processes)
+        parts = parse_in_processes(parser, source, form, chosen, processes, on_error)
     else:
         items = parser.annotate(_read(source, form, parser, on_error), threads, on_error)
     with open_target(output) as stream:

@@ -1,6 +1,6 @@
 """`headwise parse --processes`: the parent cuts the input into chunks, the others parse them.
 
-    parent -> child   Chunk: sentences as they stand in CoNLL-U or CoNLL-X
+    parent -> child   sentences as they stand in CoNLL-U or CoNLL-X, with the number of their line
     child -> parent   Done: the same in the format of the output, and their counts
 
 The parent only looks for blank lines; in text it finds the sentences, and the children make trees.
@@ -9,15 +9,15 @@ The parent only looks for blank lines; in text it finds the sentences, and the c
 import io
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from functools import partial
 
 import msgspec
 
-from headwise.cli.output import Counts, OutputFormat, Screen, counts_of, written
+from headwise.cli.output import Counts, OutputFormat, counts_of, written
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.grouping import shares
 from headwise.runtime.parser import Annotated, Parser
-from headwise.runtime.workers import Failure, FileLock, as_utf8, map_in_processes, require_fork
+from headwise.runtime.workers import Failure, FileLock, map_in_processes, require_fork
 from headwise.settings.choices import Format, Input
 from headwise.text.read import Opened, open_any
 from headwise.text.segmenter import read_text, why_no_text
@@ -34,13 +34,6 @@ _AHEAD_BYTES = 2**26
 """Bytes that are read ahead for many processes together, at most."""
 
 
-class Chunk(msgspec.Struct, frozen=True, array_like=True):
-    """Some sentences, and the number of their first line."""
-
-    first_line: int
-    data: bytes
-
-
 class Done(msgspec.Struct, frozen=True, array_like=True):
     """The output of a chunk, up to its end or to the first sentence that cannot be read."""
 
@@ -49,18 +42,8 @@ class Done(msgspec.Struct, frozen=True, array_like=True):
     failure: Failure | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """How sentences are parsed and written."""
-
-    parser: Parser
-    on_error: OnError
-    out_form: OutputFormat
-    screen: Screen
-
-
 def check_processes(n_threads: int, out_form: OutputFormat, device: str) -> None:
-    """Refuse what only one process can do."""
+    """Raise an error for what only one process can do."""
     require_fork()
     if n_threads > 1:
         raise ConfigError("--threads and --processes: one of them", "processes do more")
@@ -71,24 +54,28 @@ def check_processes(n_threads: int, out_form: OutputFormat, device: str) -> None
         raise ConfigError(f"--processes: not with --device {device}", "one process fills a GPU")
 
 
-def parse_in_processes(job: Job, source: str, form: Input, n_processes: int) -> Iterator[Done]:
+def parse_in_processes(
+    parser: Parser,
+    source: str,
+    form: Input,
+    out_form: OutputFormat,
+    n_processes: int,
+    on_error: OnError = "raise",
+) -> Iterator[Done]:
     """Parse a file or stdin (-) in several processes, chunk by chunk, in order."""
     with (
-        open_any(source, form, why_no_text(job.parser.vocab.reads)) as opened,
+        open_any(source, form, why_no_text(parser.vocab.reads)) as opened,
         closing(FileLock()) as lock,
     ):
         settings = msgspec.structs.replace(
-            job.parser.settings,
+            parser.settings,
             processes=n_processes,
-            first_window=job.parser.settings.look_ahead,  # a chunk is written as a whole
+            first_window=parser.settings.look_ahead,  # a chunk is written as a whole
         )
-        shared = replace(job, parser=job.parser.with_settings(settings, lock))
+        shared = parser.with_settings(settings, lock)
         conll: Format = "conllx" if opened.form == "conllx" else "conllu"  # text is CoNLL-U by then
-
-        def work(item: bytes) -> bytes:
-            return _do(shared, opened.name, conll, item)
-
-        for answer in map_in_processes(work, _chunks(opened, job.parser, n_processes), n_processes):
+        work = partial(_parse_chunk, shared, opened.name, conll, out_form, on_error)
+        for answer in map_in_processes(work, _chunks(opened, parser, n_processes), n_processes):
             done = msgspec.msgpack.decode(answer, type=Done)
             yield done
             if done.failure is not None:
@@ -107,7 +94,7 @@ def _chunks(opened: Opened, parser: Parser, n_processes: int) -> Iterator[bytes]
         max_ahead=_AHEAD_BYTES,
     ):
         data = b"".join(data for _, data in group)
-        yield msgspec.msgpack.encode(Chunk(group[0][0], data))
+        yield msgspec.msgpack.encode((group[0][0], data))
 
 
 def _blocks(opened: Opened, parser: Parser) -> Iterator[tuple[int, bytes]]:
@@ -120,18 +107,17 @@ def _blocks(opened: Opened, parser: Parser) -> Iterator[tuple[int, bytes]]:
             yield 1, sentence.data
 
 
-def _do(job: Job, name: str, form: Format, item: bytes) -> bytes:
+def _parse_chunk(
+    parser: Parser, name: str, form: Format, out_form: OutputFormat, on_error: OnError, item: bytes
+) -> bytes:
     """Parse a chunk and write it, in a child."""
-    chunk = msgspec.msgpack.decode(item, type=Chunk)
-    stream = io.BytesIO(chunk.data)
-    read = read_stream(stream, name, form, job.on_error, chunk.first_line)
+    first_line, data = msgspec.msgpack.decode(item, type=tuple[int, bytes])
+    read = read_stream(io.BytesIO(data), name, form, on_error, first_line)
     items: list[Annotated] = []
     failure = None
     try:
-        items.extend(job.parser.annotate(read, on_error=job.on_error))
+        items.extend(parser.annotate(read, on_error=on_error))
     except HeadwiseError as error:
-        failure = Failure.of(error)
-    data = b"".join(written(items, job.out_form, job.screen))
-    counts = counts_of(items)
-    sent = msgspec.structs.replace(counts, refused=list(map(as_utf8, counts.refused)))
-    return msgspec.msgpack.encode(Done(data, sent, failure))
+        failure = Failure(error.what, error.hint)
+    output = b"".join(written(items, out_form))
+    return msgspec.msgpack.encode(Done(output, counts_of(items), failure))

@@ -117,11 +117,8 @@ def _launch() -> "AbstractContextManager[Launch | None]":
         return nullcontext()
     with _needs_torch():
         from headwise.learn.fit.distributed import meet
-    local_rank, local_size = (
-        int(os.environ.get(name, default))
-        for name, default in (("LOCAL_RANK", "0"), ("LOCAL_WORLD_SIZE", "1"))
-    )
-    return meet(local_rank, local_size)
+    local_rank = int(os.environ.get("LOCAL_RANK", "0"))
+    return meet(local_rank, int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
 
 
 @contextmanager
@@ -129,10 +126,8 @@ def _needs_torch() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"training needs {error.name}, which is not installed",
-            install("train"),
-        ) from error
+        what = f"training needs {error.name}, which is not installed"
+        raise ConfigError(what, install("train")) from error
 
 
 def _show(reports: "Iterable[Report]") -> None:

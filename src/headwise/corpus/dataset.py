@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from headwise import load
 from headwise.corpus.documents import (
     Document,
     Rejected,
@@ -22,7 +23,6 @@ from headwise.corpus.documents import (
 from headwise.corpus.parsing import BadDocumentError, ParsedDocument, check_model, parse_documents
 from headwise.corpus.shards import SCHEMA, sentence_row
 from headwise.errors import ConfigError
-from headwise.loading import load_parser
 from headwise.model.bundle import DEFAULT_MODEL, find_model, load_bundle
 from headwise.runtime.parser import Parser
 from headwise.settings.choices import Precision
@@ -93,7 +93,7 @@ class TableParser:
         """Load the model."""
         bundle = load_bundle(find_model(model))
         check_model(bundle, has_text=True)
-        self._parser = load_parser([bundle], device=device, precision=precision)
+        self._parser = load(bundle, device=device, precision=precision)
         self._text_column, self._id_column = text_column, id_column
 
     def __call__(self, table: pa.Table) -> pa.Table:

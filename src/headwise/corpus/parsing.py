@@ -17,10 +17,10 @@ from io import BytesIO
 from itertools import chain, groupby, islice
 from typing import cast
 
+from headwise import load
 from headwise.corpus.documents import Document, Rejected
 from headwise.corpus.plan import CorpusJob, model_fingerprint
 from headwise.errors import DataError, ModelError
-from headwise.loading import load_parser
 from headwise.model.bundle import Bundle, find_model, load_bundle
 from headwise.runtime.parser import Parser
 from headwise.text.segmenter import NO_SEGMENTER, SEGMENT_HINT, why_no_text
@@ -148,8 +148,8 @@ def load_job_parser(job: CorpusJob) -> Parser:
             f"{bundle.path}: not the model that this corpus was started with",
             "every machine needs the same model",
         )
-    return load_parser(
-        [bundle],
+    return load(
+        bundle,
         device=job.device,
         precision=job.precision,
         decode=job.decode,

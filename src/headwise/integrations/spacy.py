@@ -24,6 +24,7 @@ from spacy.tokens import Doc
 from spacy.util import raise_error, registry
 from spacy.vocab import Vocab
 
+from headwise import load
 from headwise.arrays import FloatArray
 from headwise.errors import ConfigError, HeadwiseError, ModelError
 from headwise.integrations.documents import (
@@ -34,7 +35,6 @@ from headwise.integrations.documents import (
     write_parses,
 )
 from headwise.integrations.surface import cover_text
-from headwise.loading import load_parser
 from headwise.model.bundle import DEFAULT_MODEL, find_model, load_bundle
 from headwise.text.segmenter import NO_SEGMENTER, load_segmenter
 from headwise.treebank.sentence import Parse, Sentence
@@ -73,7 +73,7 @@ class ParserComponent:
         decode = bundle.manifest.decode
         decoder = "mst" if decode.decoder == "greedy" else decode.decoder
         decode = msgspec.structs.replace(decode, decoder=decoder, single_root=True)
-        self.parser = load_parser([bundle], decode=decode, keep_tags=settings.keep_tags)
+        self.parser = load(bundle, decode=decode, keep_tags=settings.keep_tags)
         self._handle_error: ErrorHandler = raise_error
 
     def __call__(self, doc: Doc) -> Doc:

@@ -91,12 +91,13 @@ def find_model(name_or_path: str) -> Path:
     """
     path = Path(name_or_path)
     named = named_models()
-    is_inside = name_or_path in named and named[name_or_path].parent == MODELS_FOLDER
-    for folder in () if is_inside else (path, path / "model"):
-        if (folder / MANIFEST).is_file():
-            return folder
-    if name_or_path in named:
-        return named[name_or_path]
+    model = named.get(name_or_path)
+    if model is None or model.parent != MODELS_FOLDER:
+        for folder in (path, path / "model"):
+            if (folder / MANIFEST).is_file():
+                return folder
+    if model is not None:
+        return model
     known = ", ".join(sorted(named)) or "none"
     raise ModelError(
         f"{name_or_path}: not a model folder ({MANIFEST} is missing)",
@@ -194,7 +195,9 @@ class Description:
     scores: Mapping[str, float]
 
 
-def write_bundle(path: Path, description: Description, files: Mapping[str, bytes]) -> None:
+def write_bundle(
+    path: Path, description: Description | Manifest, files: Mapping[str, bytes]
+) -> None:
     """Write a model folder completely or not at all; an existing one is replaced."""
     manifest = Manifest(
         format_version=FORMAT_VERSION,
@@ -219,21 +222,15 @@ def write_bundle(path: Path, description: Description, files: Mapping[str, bytes
         readable = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
         (temporary / MANIFEST).write_bytes(readable + b"\n")
         temporary.chmod(0o755)  # mkdtemp makes it private; a model is for everyone
-        _put_in_place(temporary, path)
+        aside = temporary.with_name(f"{temporary.name}.old")
+        if path.exists():
+            os.rename(path, aside)
+        os.rename(temporary, path)
+        shutil.rmtree(aside, ignore_errors=True)
     except OSError as error:
         raise ModelError(f"{path}: {error.strerror}", "nothing was written") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _put_in_place(temporary: Path, path: Path) -> None:
-    if not path.exists():
-        os.rename(temporary, path)
-        return
-    aside = temporary.with_name(f"{temporary.name}.old")
-    os.rename(path, aside)
-    os.rename(temporary, path)
-    shutil.rmtree(aside)
 
 
 def slim(source: Path, target: Path, precision: str) -> None:
@@ -241,9 +238,9 @@ def slim(source: Path, target: Path, precision: str) -> None:
     bundle = load_bundle(source)
     graphs = ("represent", "label", "inputs", "encoder")
     kept = [VOCAB, *(f"{graph}.{precision}.onnx" for graph in graphs)]
-    also = ("segment.", "select.", TOKENIZER, SETTINGS)
-    kept += [name for name in bundle.manifest.files if name.startswith(also)]
-    manifest = bundle.manifest
-    description = Description(manifest.model, manifest.decode, manifest.provenance, manifest.scores)
-    held = [name for name in kept if name in manifest.files]
-    write_bundle(target, description, {name: bundle.read(name) for name in held})
+    files = {
+        name: data
+        for name, data in bundle.contents.items()
+        if name in kept or name.startswith(("segment.", "select.", TOKENIZER, SETTINGS))
+    }
+    write_bundle(target, bundle.manifest, files)

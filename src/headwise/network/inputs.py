@@ -1,7 +1,7 @@
 """x_i, the input of a word, Eq. 3: its parts side by side.
 
 The paper has two parts, a word vector and a tag vector. Four more are optional: the marks of the
-word (`vocabulary.marks`), its spelling (`vocabulary.ngrams`), a pre-trained vector that does not
+word (`vocabulary.vocab`), its spelling (`vocabulary.ngrams`), a pre-trained vector that does not
 change, also for words that training never saw, and the state of a pre-trained transformer
 (`network.encoder`). In training, whole parts of a word can be dropped, each independently, so that
 the network learns to do without any one of them.

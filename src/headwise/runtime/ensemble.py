@@ -78,27 +78,27 @@ class EnsembleScorer:
 
     def _mean_tags(self, selections: tuple[Selection, ...], column: PredictedTag) -> FloatArray:
         """Average over the members that predict a column: log-probabilities [N+1, tags]."""
-        own = self._tag_positions[column]
+        where = self._tag_positions[column]
         probs = (
             np.exp(selections[i].tag_log_probs[list(self.members[i].vocab.predicted).index(column)])
-            for i in own
+            for i in where
         )
-        return mean_log(probs, list(own.values()), len(self.vocab.predicted[column].strings))
+        return mean_log(probs, list(where.values()), len(self.vocab.predicted[column].strings))
 
 
 def mean_log(probs: Iterable[FloatArray], where: Sequence[Positions], size: int) -> FloatArray:
     """Average distributions [N, k] whose columns belong at `where`: float32 [N, size]."""
     parts = []
-    for own, at in zip(probs, where, strict=True):
-        wide = np.zeros((len(own), size), np.float32)
-        wide[:, at] = own
+    for member_probs, columns in zip(probs, where, strict=True):
+        wide = np.zeros((len(member_probs), size), np.float32)
+        wide[:, columns] = member_probs
         parts.append(wide)
     return np.log(np.maximum(np.mean(parts, axis=0, dtype=np.float32), TINY)).astype(np.float32)
 
 
-def positions(own: Index, whole: Index) -> Positions:
+def positions(index: Index, whole: Index) -> Positions:
     """Find the strings of an index in one that has them all: [strings]."""
-    return np.array([whole.id_of(string) - N_SPECIALS for string in own.strings], np.int64)
+    return np.array([whole.id_of(string) - N_SPECIALS for string in index.strings], np.int64)
 
 
 def join_vocabs(vocabs: Sequence[Vocab]) -> Vocab:

@@ -17,7 +17,7 @@ from threading import Lock
 
 import numpy as np
 
-from headwise.arrays import FloatArray, IntArray
+from headwise.arrays import FloatArray
 from headwise.errors import ConfigError, DataError, ModelError, refuse
 from headwise.grouping import chunks, defer_exception, in_order, windows
 from headwise.runtime.long_sentences import join_parses, split_sentence
@@ -72,9 +72,9 @@ class Parser:
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """Select heads, repair what is not a tree, and label the arcs."""
-        if isinstance(sentences, str | Sentence):
-            raise TypeError("parse takes a list of sentences: parse([sentence])")
-        self._require_tags(sentences)
+        refuse(sentences, (str, Sentence), "parse takes a list of sentences: parse([sentence])")
+        for sentence in sentences:
+            require_tags(sentence, self.vocab)
         longest = self._longest(1)
         max_pairs = min(MAX_CHUNK_PAIRS, longest**2)
         lengths = list(map(len, sentences))
@@ -90,12 +90,9 @@ class Parser:
 
         All distributions are in memory at once, whatever the budget.
         """
-        self._require_tags(sentences)
-        return self._parse_together(sentences)
-
-    def _require_tags(self, sentences: Sequence[Sentence]) -> None:
         for sentence in sentences:
             require_tags(sentence, self.vocab)
+        return self._parse_together(sentences)
 
     def annotate_text(
         self, text: str | Iterable[str], threads: int = 1
@@ -113,16 +110,15 @@ class Parser:
         self, items: Iterable[Item], threads: int = 1, on_error: OnError = "raise"
     ) -> Iterator[Annotated]:
         """Parse a stream in order; what is malformed passes through without a parse."""
-        if isinstance(items, str | bytes | Sentence):
-            raise TypeError(
-                "annotate takes sentences: annotate([sentence]); for text there is annotate_text"
-            )
+        message = "annotate takes sentences: annotate([sentence]); for text there is annotate_text"
+        refuse(items, (str, bytes, Sentence), message)
         if threads < 1:
             raise ConfigError(f"threads is {threads}", "1 or more")
         errors: list[Exception] = []
         longest = self._longest(threads)
         found = windows(
-            defer_exception(self._checked(items, on_error), errors),
+            # A model that reads no tags needs no check of each sentence.
+            defer_exception(self._checked(items, on_error) if self.vocab.reads else items, errors),
             self.settings.chunk_size,
             min(MAX_CHUNK_PAIRS, longest**2),
             self.settings.look_ahead,
@@ -145,13 +141,11 @@ class Parser:
         with ThreadPoolExecutor(threads) as pool:
             try:
                 for window, parts in found:
-                    chunks = [(at, [window[i] for i in at]) for at in parts]
-                    pending.append(
-                        [
-                            (at, pool.submit(self._annotate_chunk, chunk, longest))
-                            for at, chunk in chunks
-                        ]
-                    )
+                    futures = [
+                        (at, pool.submit(self._annotate_chunk, [window[i] for i in at], longest))
+                        for at in parts
+                    ]
+                    pending.append(futures)
                     # Enough for all threads to do while the oldest is waited for and the next read.
                     while sum(map(len, pending)) - len(pending[0]) >= 2 * threads:
                         yield from in_order((at, part.result()) for at, part in pending.popleft())
@@ -162,39 +156,31 @@ class Parser:
 
     def _annotate_chunk(self, items: Sequence[Item], longest: int) -> list[Annotated]:
         """Parse the sentences of a chunk and write the parses into them."""
-        parses = iter(
-            self._parse_chunk([item for item in items if isinstance(item, Sentence)], longest)
-        )
-        annotated: list[Annotated] = []
+        sentences = [item for item in items if isinstance(item, Sentence)]
+        parses = iter(self._parse_chunk(sentences, longest))
+        return [
+            (item.with_parse(parse := next(parses)), parse)
+            if isinstance(item, Sentence)
+            else (item, None)
+            for item in items
+        ]
+
+    def _checked(self, items: Iterable[Item], on_error: OnError) -> Iterator[Item]:
+        """Treat sentences without the tags that the model reads as malformed, or raise an error."""
         for item in items:
-            if isinstance(item, Malformed):
-                annotated.append((item, None))
-            else:
-                parse = next(parses)
-                annotated.append((item.with_parse(parse), parse))
-        return annotated
-
-    def _checked(self, items: Iterable[Item], on_error: OnError) -> Iterable[Item]:
-        """Refuse sentences without the tags that the model reads, or take them as malformed."""
-        return (self._check(item, on_error) for item in items) if self.vocab.reads else items
-
-    def _check(self, item: Item, on_error: OnError) -> Item:
-        if isinstance(item, Malformed):
-            return item
-        try:
-            require_tags(item, self.vocab)
-        except DataError as error:
-            if on_error != "skip":
-                raise
-            return Malformed(item.data, error)
-        return item
+            try:
+                if isinstance(item, Sentence):
+                    require_tags(item, self.vocab)
+                yield item
+            except DataError as error:
+                if on_error != "skip":
+                    raise
+                yield Malformed(item.data, error)
 
     def _longest(self, threads: int) -> int:
         """Return the length up to which each thread may parse sentences without the lock."""
-        n_shares = threads * self.settings.processes
-        return longest_within(
-            self.settings.memory_budget // 2 // n_shares, self.settings.decode.decoder
-        )
+        budget = self.settings.memory_budget // 2 // (threads * self.settings.processes)
+        return longest_within(budget, self.settings.decode.decoder)
 
     def _parse_chunk(self, sentences: Sequence[Sentence], longest: int) -> list[Parse]:
         """Parse sentences; if one has more than `longest` words, while no other thread does."""
@@ -226,14 +212,15 @@ class Parser:
                 decode.weights,
             )
         except ValueError as error:
-            hint = "its weights are damaged; fetch or train it again"
-            raise ModelError(
-                f"the model gives no distribution over heads: {error}", hint
-            ) from error
+            what = f"the model gives no distribution over heads: {error}"
+            raise ModelError(what, "its weights are damaged; fetch or train it again") from error
         label_log_probs = self.scorer.label(selections, [tree.heads for tree in trees])
-        parses = map(self._as_parse, with_words, selections, trees, label_log_probs)
-        matrices = (selection.head_log_probs for selection in selections)
-        results = zip(parses, matrices, strict=True)
+        results = (
+            (self._as_parse(sentence, selection, tree, log_probs), selection.head_log_probs)
+            for sentence, selection, tree, log_probs in zip(
+                with_words, selections, trees, label_log_probs, strict=True
+            )
+        )
         empty = (Parse((), (), (), "greedy"), np.zeros((1, 1), np.float32))
         return [next(results) if len(sentence) else empty for sentence in sentences]
 
@@ -243,12 +230,16 @@ class Parser:
         heads = tree.heads[1:]
         chosen = selection.head_log_probs[np.arange(1, len(tree.heads)), heads]
         labels = self.vocab.labels.strings
-        tags = {
-            column: self._tags(sentence, column, index.strings, tag_ids)
-            for (column, index), tag_ids in zip(
-                self.vocab.predicted.items(), selection.tags, strict=True
-            )
-        }
+        tags: dict[PredictedTag, tuple[str, ...]] = {}
+        for (column, index), tag_ids in zip(
+            self.vocab.predicted.items(), selection.tags, strict=True
+        ):
+            predicted = [index.strings[i] for i in tag_ids[1:].tolist()]
+            if self.settings.keep_tags:
+                given = [getattr(word, column) for word in sentence.words]
+                pairs = zip(given, predicted, strict=True)
+                predicted = [new if old == BLANK else old for old, new in pairs]
+            tags[column] = tuple(predicted)
         return Parse(
             tuple(heads.tolist()),
             tuple([labels[i] for i in label_log_probs.argmax(1).tolist()]),
@@ -256,15 +247,6 @@ class Parser:
             tree.how,
             **tags,
         )
-
-    def _tags(
-        self, sentence: Sentence, column: PredictedTag, strings: Sequence[str], tag_ids: IntArray
-    ) -> tuple[str, ...]:
-        tags = tuple([strings[i] for i in tag_ids[1:].tolist()])
-        if not self.settings.keep_tags:
-            return tags
-        given = (getattr(word, column) for word in sentence.words)
-        return tuple(old if old != BLANK else new for old, new in zip(given, tags, strict=True))
 
 
 def longest_within(budget: int, decoder: Decoder) -> int:

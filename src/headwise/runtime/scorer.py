@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from headwise.arrays import FloatArray, IntArray
 from headwise.errors import ModelError
-from headwise.grouping import PASS_SIZE, batches
+from headwise.grouping import PASS_SIZE, batches, in_order
 from headwise.model.bundle import DAMAGED, INPUTS, PAIR_WEIGHTS, SELECT, Bundle
 from headwise.model.graph import ORT_ERRORS, Graph
 from headwise.runtime.pairs import exponentials, head_log_probs
@@ -35,7 +35,6 @@ from headwise.vocabulary.encode import Encoded, encode, last_ids
 from headwise.vocabulary.vocab import Vocab
 
 MISFIT = "the graphs do not fit the vocabulary"
-PRECISIONS: tuple[Precision, ...] = ("int8", "float32")
 MAX_BATCH_SLOTS = 1_024
 """Slots that share a pass, padding included, unless one sentence has more."""
 LABEL_ROWS = 512
@@ -78,23 +77,20 @@ class Scorer(Protocol):
 
 def load_scorer(bundle: Bundle, precision: Precision = "int8") -> Scorer:
     """Load the network of a model folder."""
-    held = [one for one in PRECISIONS if f"represent.{one}.onnx" in bundle.manifest.files]
+    held = [p for p in ("int8", "float32") if f"represent.{p}.onnx" in bundle.manifest.files]
     if held and precision not in held:
         raise ModelError(f"{bundle.path}: this model has no {precision}", f"it has {held[0]} only")
     has_inputs = INPUTS.format(precision) in bundle.manifest.files
     try:
         scorer = (BatchScorer if has_inputs else SentenceScorer)(bundle, precision)
         # The last word, tag and label of the vocabulary: the graphs must have room for them.
-        selection = scorer.select_last()
+        selection = scorer.select_encoded(last_ids(bundle.vocab))
         (label_log_probs,) = scorer.label([selection], [np.zeros(2, np.int32)])
     except (KeyError, ValueError, *ORT_ERRORS) as error:
         raise ModelError(f"{bundle.path}: {MISFIT}", DAMAGED) from error
-    tag_shapes = [log_probs.shape for log_probs in selection.tag_log_probs]
-    n_tags = [len(index.strings) for index in bundle.vocab.predicted.values()]
-    if tag_shapes != [(2, n) for n in n_tags] or label_log_probs.shape != (
-        1,
-        len(bundle.vocab.labels.strings),
-    ):
+    shapes = [log_probs.shape for log_probs in (*selection.tag_log_probs, label_log_probs)]
+    tag_shapes = [(2, len(index.strings)) for index in bundle.vocab.predicted.values()]
+    if shapes != [*tag_shapes, (1, len(bundle.vocab.labels.strings))]:
         raise ModelError(f"{bundle.path}: {MISFIT}", DAMAGED)
     return scorer
 
@@ -110,7 +106,6 @@ class BatchScorer:
         self._label = _open(bundle, f"label.{precision}.onnx")
         self._v_a = _read_v_a(bundle)
         self._batch_size = PASS_SIZE if precision == "int8" else 1
-        self._n_tags = [len(index.strings) for index in self.vocab.predicted.values()]
         self._table = InputTable(self._inputs, self.vocab)
 
     def in_treebank(self, name: str) -> Scorer:
@@ -126,17 +121,14 @@ class BatchScorer:
         """Give each word of each sentence its distribution over heads."""
         table, rows = self._table.look_up(sentences)
         lengths = [len(own) for own in rows]
-        selections: list[Selection | None] = [None] * len(sentences)
+        parts = []
         for batch in batches(lengths, mul, MAX_BATCH_SLOTS, self._batch_size):
             index = np.full((lengths[batch[-1]], len(batch)), PADDING, np.intp)  # [T, B]
             for column, i in enumerate(batch):
                 index[: lengths[i], column] = rows[i]
             x = table.vectors.take(index, axis=0)  # [T, B, s]
-            for i, selection in zip(
-                batch, self._select_batch(x, [lengths[i] for i in batch]), strict=True
-            ):
-                selections[i] = selection
-        return [selection for selection in selections if selection is not None]
+            parts.append((batch, self._select_batch(x, [lengths[i] for i in batch])))
+        return in_order(parts)
 
     def label(self, selections: Sequence[Selection], heads: Sequence[IntArray]) -> list[FloatArray]:
         """Give each arc its distribution over labels: float32 [N, R] for heads int32 [N+1].
@@ -159,16 +151,16 @@ class BatchScorer:
         log_probs = np.concatenate([self._label.run({"rows": block})[0] for block in blocks])
         return [log_probs[start:end] for start, end in pairwise(ends)]
 
-    def select_last(self) -> Selection:
-        """Select the head of a word that has the last of all ids."""
-        x = self._inputs.run(last_ids(self.vocab).ids.by_name())[0]
-        return self._select_batch(x[:, None], [2])[0]
+    def select_encoded(self, sentence: Encoded) -> Selection:
+        """Select the heads of one sentence without the table of inputs."""
+        x = self._inputs.run(sentence.ids.by_name())[0]  # [N+1, s]
+        return self._select_batch(x[:, None], [len(x)])[0]
 
     def _select_batch(self, x: FloatArray, lengths: Sequence[int]) -> list[Selection]:
         """Select the heads of sentences side by side, x [T, B, s]."""
         feed = {"x": x, "lengths": np.array(lengths, np.int32)}
         pairs, arcs, *tagged = self._represent.run(feed)
-        tags, tag_log_probs = _split_tags(tagged, self._n_tags)
+        tags, tag_log_probs = _split_tags(tagged, self.vocab)
         both = exponentials(pairs)  # [T, B, 2k]
         return [
             Selection(
@@ -198,7 +190,6 @@ class SentenceScorer:
         self._represent = _open(bundle, f"represent.{precision}.onnx")
         self._select = _open(bundle, SELECT)
         self._label = _open(bundle, f"label.{precision}.onnx")
-        self._n_tags = [len(index.strings) for index in self.vocab.predicted.values()]
 
     def in_treebank(self, name: str) -> Scorer:
         """Share the graphs."""
@@ -208,7 +199,7 @@ class SentenceScorer:
 
     def select(self, sentences: Sequence[Sentence]) -> list[Selection]:
         """Give each word of each sentence its distribution over heads."""
-        return [self._select_one(encode(sentence, self.vocab)) for sentence in sentences]
+        return [self.select_encoded(encode(sentence, self.vocab)) for sentence in sentences]
 
     def label(self, selections: Sequence[Selection], heads: Sequence[IntArray]) -> list[FloatArray]:
         """Give each arc its distribution over labels: float32 [N, R] for heads int32 [N+1]."""
@@ -218,11 +209,8 @@ class SentenceScorer:
             for words in [np.arange(1, len(chosen), dtype=np.int32)]
         ]
 
-    def select_last(self) -> Selection:
-        """Select the head of a word that has the last of all ids."""
-        return self._select_one(last_ids(self.vocab))
-
-    def _select_one(self, sentence: Encoded) -> Selection:
+    def select_encoded(self, sentence: Encoded) -> Selection:
+        """Select the heads of one sentence."""
         feed: dict[str, NDArray[Any]] = {**sentence.ids.by_name()}
         if self._encoder is not None and sentence.windows is not None:
             parts = [self._encoder.run({"subwords": ids})[0] for ids in sentence.windows.ids]
@@ -238,7 +226,7 @@ class SentenceScorer:
             pairs = {"dependents": dependents[block], "heads": heads, "rows": rows[block]}
             head_log_probs[block] = self._select.run(pairs)[0]
         features = {"states": states, "inputs": inputs}
-        return Selection(head_log_probs, features, *_split_tags(tagged, self._n_tags))
+        return Selection(head_log_probs, features, *_split_tags(tagged, self.vocab))
 
 
 def _open(bundle: Bundle, name: str) -> Graph:
@@ -261,10 +249,12 @@ def _read_v_a(bundle: Bundle) -> FloatArray:
 
 
 def _split_tags(
-    tagged: Sequence[FloatArray], n_tags: Sequence[int]
+    tagged: Sequence[FloatArray], vocab: Vocab
 ) -> tuple[tuple[IntArray, ...], tuple[FloatArray, ...]]:
-    """Part the outputs of `represent`: for each column the tags, then their log-probabilities."""
-    tags = tuple(column.astype(np.int32) for column in tagged[: len(n_tags)])
-    if any(column.max() >= n for column, n in zip(tags, n_tags, strict=True)):
-        raise ModelError(MISFIT, DAMAGED)
-    return tags, tuple(tagged[len(n_tags) :])
+    """Split outputs of `represent`: for each column the tags, then their log-probabilities."""
+    n_columns = len(vocab.predicted)
+    tags = tuple(column.astype(np.int32) for column in tagged[:n_columns])
+    for column, index in zip(tags, vocab.predicted.values(), strict=True):
+        if column.max() >= len(index.strings):
+            raise ModelError(MISFIT, DAMAGED)
+    return tags, tuple(tagged[n_columns:])

@@ -7,6 +7,7 @@ new one takes its place, and threads that work with the old one keep it.
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from operator import attrgetter
 from threading import Lock
 
@@ -55,34 +56,23 @@ class InputTable:
         self._at_once = at_once
         self._lock = Lock()
         columns = [part for column in vocab.reads for part in column.split("+")]
-        self._columns = ("form", *dict.fromkeys(columns))
-        self._read = attrgetter(*self._columns)
+        self._key_of = attrgetter("form", *dict.fromkeys(columns))  # all that x depends on
         self._table = Table({}, np.zeros((0, 0), np.float32))
         self._n_key_characters = 0
 
     def look_up(self, sentences: Sequence[Sentence]) -> tuple[Table, list[NDArray[np.intp]]]:
         """Return a table and, for each sentence, the rows of its slots [N+1] in it."""
-        keys = [self._keys(sentence) for sentence in sentences]
+        keys = [list(map(self._key_of, sentence.words)) for sentence in sentences]
         table = self._table
-        found = [list(map(table.rows.get, own)) for own in keys]
-        if not len(table.vectors) or any(None in rows for rows in found):
-            table = self._with_words(keys, sentences)
-            found = [list(map(table.rows.get, own)) for own in keys]
-        return table, [np.array([ROOT_ROW, *rows], np.intp) for rows in found]
+        rows = [list(map(table.rows.get, sentence_keys)) for sentence_keys in keys]
+        if not len(table.vectors) or any(None in sentence_rows for sentence_rows in rows):
+            words = [word for sentence in sentences for word in sentence.words]
+            table = self._with_words(dict(zip(chain.from_iterable(keys), words, strict=True)))
+            rows = [list(map(table.rows.get, sentence_keys)) for sentence_keys in keys]
+        return table, [np.array([ROOT_ROW, *sentence_rows], np.intp) for sentence_rows in rows]
 
-    def _keys(self, sentence: Sentence) -> Sequence[Hashable]:
-        """Return what the x of each word depends on: its form, and the columns the model reads."""
-        if len(self._columns) == 1:
-            return [word.form for word in sentence.words]
-        return list(map(self._read, sentence.words))
-
-    def _with_words(
-        self, keys: Sequence[Sequence[Hashable]], sentences: Sequence[Sentence]
-    ) -> Table:
+    def _with_words(self, words: dict[Hashable, Word]) -> Table:
         """Return a table that has all words: this one, a new one, or one for these words alone."""
-        words: dict[Hashable, Word] = {}
-        for own, sentence in zip(keys, sentences, strict=True):
-            words.update(zip(own, sentence.words, strict=True))
         with self._lock:
             table = self._table
             new = {key: word for key, word in words.items() if key not in table.rows}
@@ -101,20 +91,19 @@ class InputTable:
 
     def _fill(self, table: Table | None, words: dict[Hashable, Word]) -> Table:
         """Compute words and add them to a table, or to a new one that has room for them."""
+        if table is None:
+            root = self._x_of([])[0]  # [s]
+            n_rows = max(self._max_bytes // root.nbytes, len(words) + N_RESERVED)
+            table = Table({}, np.empty((n_rows, len(root)), np.float32))
+            table.vectors[PADDING], table.vectors[ROOT_ROW] = 0, root
         keys = sorted(words, key=lambda key: len(words[key].form))
-        for start in range(0, max(1, len(keys)), self._at_once):
+        for start in range(0, len(keys), self._at_once):
             some = keys[start : start + self._at_once]
-            vectors = self._x_of([words[key] for key in some])  # [1 + some, s], ROOT first
-            if table is None:
-                size = vectors.shape[1]
-                n_rows = max(self._max_bytes // (4 * size), len(words) + N_RESERVED)
-                table = Table({}, np.empty((n_rows, size), np.float32))
-                table.vectors[PADDING], table.vectors[ROOT_ROW] = 0, self._x_of([])[0]
             first = N_RESERVED + len(table.rows)
+            vectors = self._x_of([words[key] for key in some])  # [1 + some, s], ROOT first
             table.vectors[first : first + len(some)] = vectors[1:]
             # The vector before its row: another thread may read as soon as the row is there.
             table.rows.update({key: row for row, key in enumerate(some, first)})
-        assert table is not None
         return table
 
     def _x_of(self, words: Sequence[Word]) -> FloatArray:

@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from queue import SimpleQueue
@@ -36,11 +37,6 @@ class Failure(msgspec.Struct, frozen=True):
 
     what: str
     hint: str | None = None
-
-    @classmethod
-    def of(cls, error: HeadwiseError) -> "Failure":
-        """Take the message of an error, in a form that can be sent."""
-        return cls(as_utf8(error.what), None if error.hint is None else as_utf8(error.hint))
 
 
 class FileLock:
@@ -74,13 +70,8 @@ class FileLock:
         self._file.close()
 
 
-def as_utf8(text: str) -> str:
-    """Escape what cannot be encoded, as in some file names, so that it can be sent."""
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
 def require_fork() -> None:
-    """Refuse a system on which processes cannot share a loaded model."""
+    """Raise an error on a system where processes cannot share a loaded model."""
     if not hasattr(os, "fork"):
         raise ConfigError("--processes: this system cannot fork", "use --threads")
 
@@ -118,24 +109,25 @@ def map_in_processes(work: Work, items: Iterable[bytes], n_processes: int) -> It
                 raise errors[0]
         except BaseException:
             for child in children:  # wakes the threads that wait for them
-                child.stop()
+                child.process.terminate()
             raise
 
 
+@dataclass(frozen=True, slots=True)
 class _Child:
-    """A child process, as the parent sees it."""
+    """A child process, as the parent sees it; it ends when its connection is closed."""
 
-    def __init__(self, process: BaseProcess, connection: Connection) -> None:
-        self._process, self._connection = process, connection
+    process: BaseProcess
+    connection: Connection
 
     def ask(self, item: bytes) -> bytes:
         """Send one item and wait for its result."""
         try:
-            self._connection.send_bytes(item)
-            answer = self._connection.recv_bytes()
+            self.connection.send_bytes(item)
+            answer = self.connection.recv_bytes()
         except (EOFError, OSError):
-            self._process.join(SECONDS_TO_END)
-            code = self._process.exitcode
+            self.process.join(SECONDS_TO_END)
+            code = self.process.exitcode
             what = f"a process ended early, with code {code}"
             is_killed = code is None or code < 0
             hint = "is there enough memory? try fewer --processes" if is_killed else None
@@ -145,25 +137,13 @@ class _Child:
         failure = msgspec.json.decode(answer.removeprefix(FAILED), type=Failure)
         raise HeadwiseError(failure.what, failure.hint)
 
-    def stop(self) -> None:
-        """Terminate the process."""
-        self._process.terminate()
-
-    def let_go(self) -> None:
-        """Close the connection, upon which the process ends by itself."""
-        self._connection.close()
-
-    def wait(self) -> None:
-        """Wait until it has ended."""
-        self._process.join(SECONDS_TO_END)
-
 
 def _end(children: list[_Child]) -> None:
     """End all children at the same time."""
     for child in children:
-        child.let_go()
+        child.connection.close()
     for child in children:
-        child.wait()
+        child.process.join(SECONDS_TO_END)
 
 
 def _fork(work: Work, n_processes: int, stack: ExitStack) -> list[_Child]:
@@ -203,7 +183,7 @@ def _serve(work: Work, connection: Connection, not_ours: tuple[Connection, ...])
             explained = explain_shortage(error) or error
             if not isinstance(explained, HeadwiseError):
                 raise
-            answer = FAILED + msgspec.json.encode(Failure.of(explained))
+            answer = FAILED + msgspec.json.encode(Failure(explained.what, explained.hint))
         try:
             connection.send_bytes(answer)
         except OSError:

@@ -11,8 +11,8 @@ from typing import Literal
 
 import msgspec
 
+from headwise import load
 from headwise.errors import ConfigError
-from headwise.loading import load_parser
 from headwise.model.bundle import find_model, load_bundle
 from headwise.runtime.parser import Parser
 from headwise.serve.requests import Refusal
@@ -90,5 +90,5 @@ def load_models(specs: Sequence[str]) -> Models:
         if name in parsers:
             what = f"--model {spec}: there is already a model {name}"
             raise ConfigError(what, "give it another name: NAME=FOLDER")
-        parsers[name] = load_parser([load_bundle(path)])
+        parsers[name] = load(load_bundle(path))
     return Models(parsers)

@@ -14,10 +14,9 @@ from headwise.arrays import IntArray
 from headwise.errors import DataError
 from headwise.settings.choices import TagColumn
 from headwise.treebank.sentence import Sentence
-from headwise.vocabulary.marks import TREEBANK, marks_of
 from headwise.vocabulary.ngrams import NO_NGRAMS, PAD_NGRAM, ROOT_NGRAM
 from headwise.vocabulary.subwords import Windows
-from headwise.vocabulary.vocab import PAD, ROOT, UNK, Vocab, tag_of
+from headwise.vocabulary.vocab import PAD, ROOT, TREEBANK, UNK, Vocab, marks_of, tag_of
 
 Array = TypeVar("Array")
 Other = TypeVar("Other")
@@ -128,7 +127,7 @@ def encode_gold(sentence: Sentence, vocab: Vocab) -> Gold:
 
 
 def require_tags(sentence: Sentence, vocab: Vocab) -> None:
-    """Refuse a sentence without any tag in a column that the model reads."""
+    """Raise an error if a column that the model reads is blank in the whole sentence."""
     for column in vocab.reads:
         if column == "feats":
             continue  # none of the words may have a feature
@@ -159,22 +158,17 @@ def stack_ids(sentences: Sequence[WordIds[IntArray]]) -> WordIds[IntArray]:
 
 
 def last_ids(vocab: Vocab) -> Encoded:
-    """Encode a sentence of one word that has the last of all ids."""
+    """Encode a sentence of one word that has the last of all ids, in the longest window."""
     last_ngram = [[ROOT_NGRAM], [len(vocab.ngrams) - 1]] if vocab.ngrams.n_buckets else [[], []]
     last_mark = [[ROOT], [len(vocab.marks) - 1]] if vocab.marks.strings else [[], []]
     words, tags, vectors = (
-        np.array([ROOT, len(index) - 1], np.int32)
-        for index in (vocab.words, vocab.tags, vocab.vectors)
+        [ROOT, len(index) - 1] for index in (vocab.words, vocab.tags, vocab.vectors)
     )
-    ngrams, marks = (np.array(ids, np.int32) for ids in (last_ngram, last_mark))
-    return Encoded(WordIds(words, tags, ngrams, vectors, marks), _last_window(vocab))
-
-
-def _last_window(vocab: Vocab) -> Windows | None:
-    """Make the longest window, of the last subword, for a sentence of one word."""
+    columns = (words, tags, last_ngram, vectors, last_mark)
+    ids = WordIds(*(np.array(column, np.int32) for column in columns))
     if vocab.subwords is None:
-        return None
+        return Encoded(ids)
     vocab.subwords.open()
     settings = vocab.subwords.settings
-    ids = np.full((1, settings.window), settings.n_ids - 1, np.int32)
-    return Windows(ids, np.array([0, settings.window - 1], np.int32))
+    window = np.full((1, settings.window), settings.n_ids - 1, np.int32)
+    return Encoded(ids, Windows(window, np.array([0, settings.window - 1], np.int32)))

@@ -1,8 +1,13 @@
-"""Strings and their ids: words, tags and labels of a training treebank.
+"""Strings and their ids: words, tags, labels and marks of a training treebank.
 
 Case and digits are kept. Words seen fewer than `min_count` times are UNK, and so is any string
 that training never saw: a word, a tag or a label. The special ids come before the strings and have
 no spelling, so that a word that is spelled `<unk>` is a word like any other.
+
+Marks are further properties of a word, each a string with a vector of its own. A tag is one mark,
+and so is each feature in FEATS, so that a combination of features that training never saw is still
+a sum of known ones. The treebank that a sentence comes from is a mark of all its words; by default
+that is the main treebank of the model.
 """
 
 from collections import Counter
@@ -15,14 +20,14 @@ import msgspec
 
 from headwise.errors import ConfigError, ModelError
 from headwise.settings.choices import Mark, PredictedTag, TagColumn
-from headwise.treebank.sentence import Sentence
-from headwise.vocabulary.marks import TREEBANK
+from headwise.treebank.sentence import BLANK, Sentence, Word
 from headwise.vocabulary.ngrams import Ngrams
 from headwise.vocabulary.subwords import Subwords
 
 PAD, UNK, ROOT = 0, 1, 2
 N_SPECIALS = 3
 """Every index starts with PAD, UNK and ROOT."""
+TREEBANK = "treebank="
 
 
 class Index:
@@ -84,7 +89,7 @@ class Vocab:
         return tuple(mark.removeprefix(TREEBANK) for mark in marks)
 
     def as_in(self, treebank: str) -> "Vocab":
-        """Copy the vocabulary, to read sentences as if they stemmed from that treebank."""
+        """Copy the vocabulary, to read sentences as if they came from that treebank."""
         if treebank not in self.treebanks:
             known = ", ".join(self.treebanks) or "none: it was not trained to tell treebanks apart"
             raise ConfigError(f"no treebank {treebank} in this model", f"it knows {known}")
@@ -118,22 +123,19 @@ def build_vocab(
     predicted: Sequence[PredictedTag] = (),
 ) -> Vocab:
     """Collect the strings of a treebank, the most frequent first and ties in alphabetical order."""
-    words = Counter(word.form for sentence in sentences for word in sentence.words)
-    tags = Counter(tag for sentence in sentences for tag in tag_of(sentence, tag_column))
-    labels = Counter(word.deprel for sentence in sentences for word in sentence.words)
+    words = [word for sentence in sentences for word in sentence.words]
+    tags = (tag for sentence in sentences for tag in tag_of(sentence, tag_column))
     return Vocab(
-        Index(_by_count(words, min_count)),
-        Index(_by_count(tags, 1)),
-        Index(_by_count(labels, 1)),
+        Index(_by_count((word.form for word in words), min_count)),
+        Index(_by_count(tags)),
+        Index(_by_count(word.deprel for word in words)),
         tag_column,
         Ngrams(n_buckets),
-        predicted={column: _collect_tags(sentences, column) for column in predicted},
+        predicted={
+            column: Index(_by_count(getattr(word, column) for word in words))
+            for column in predicted
+        },
     )
-
-
-def _collect_tags(sentences: Sequence[Sentence], column: PredictedTag) -> Index:
-    tags = Counter(getattr(word, column) for sentence in sentences for word in sentence.words)
-    return Index(_by_count(tags, 1))
 
 
 def tag_of(sentence: Sentence, tag_column: TagColumn) -> list[str]:
@@ -148,9 +150,34 @@ def tag_of(sentence: Sentence, tag_column: TagColumn) -> list[str]:
     return [getattr(word, tag_column) for word in sentence.words]
 
 
-def _by_count(counts: Counter[str], min_count: int) -> list[str]:
-    frequent = [(-count, string) for string, count in counts.items() if count >= min_count]
-    return [string for _, string in sorted(frequent)]
+def _by_count(strings: Iterable[str], min_count: int = 1) -> list[str]:
+    """List the distinct strings, the most frequent first."""
+    counts = Counter(strings)
+    frequent = [string for string, count in counts.items() if count >= min_count]
+    return sorted(frequent, key=lambda string: (-counts[string], string))
+
+
+def marks_of(word: Word, columns: Sequence[Mark]) -> list[str]:
+    """List the marks of a word that its own columns give: `upos=NOUN`, `feats=Case=Nom`."""
+    marks = []
+    for column in columns:
+        if column == "feats" and word.feats != BLANK:
+            marks += [f"feats={feature}" for feature in word.feats.split("|")]
+        elif column == "xpos":
+            marks += [f"xpos={part}" for part in word.xpos.split("+")]
+        elif column == "upos":
+            marks.append(f"upos={word.upos}")
+    return marks
+
+
+def collect_marks(
+    treebanks: Mapping[str, Sequence[Sentence]], columns: Sequence[Mark]
+) -> list[str]:
+    """List the marks of treebanks: their names, then the others by frequency."""
+    names = [f"{TREEBANK}{name}" for name in treebanks] if "treebank" in columns else []
+    sentences = chain.from_iterable(treebanks.values())
+    words = (word for sentence in sentences for word in sentence.words)
+    return names + _by_count(mark for word in words for mark in marks_of(word, columns))
 
 
 def vocab_to_json(vocab: Vocab) -> bytes:
@@ -178,8 +205,7 @@ def vocab_from_json(data: bytes, where: str) -> Vocab:
         raise ModelError(f"{where}: {error}", hint) from error
     for string in chain(lists.labels, *lists.predicted.values()):
         if not string or not {"\t", "\n", "\r"}.isdisjoint(string):
-            what = f"{string[:40]!r} cannot be written as a label or tag"
-            raise ModelError(f"{where}: {what}", hint)
+            raise ModelError(f"{where}: {string[:40]!r} cannot be written as a label or tag", hint)
     try:
         vocab = Vocab(
             Index(lists.words),
@@ -192,8 +218,6 @@ def vocab_from_json(data: bytes, where: str) -> Vocab:
             tuple(lists.mark_columns),
             Index(lists.marks),
         )
-        if "treebank" in lists.mark_columns and vocab.treebanks:
-            vocab = vocab.as_in(vocab.treebanks[0])
-        return vocab
     except ModelError as error:
         raise ModelError(f"{where}: {error.what}", hint) from error
+    return vocab.as_in(vocab.treebanks[0]) if vocab.treebanks else vocab

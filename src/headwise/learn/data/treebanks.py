@@ -19,9 +19,15 @@ from headwise.treebank.conllu import read_sentences
 from headwise.treebank.sentence import Sentence
 from headwise.trees.tree import is_tree
 from headwise.vocabulary.encode import Encoded, Gold, encode, encode_gold, heads_array, require_tags
-from headwise.vocabulary.marks import collect_marks
 from headwise.vocabulary.subwords import Subwords
-from headwise.vocabulary.vocab import N_SPECIALS, Index, Vocab, build_vocab, vocab_to_json
+from headwise.vocabulary.vocab import (
+    N_SPECIALS,
+    Index,
+    Vocab,
+    build_vocab,
+    collect_marks,
+    vocab_to_json,
+)
 
 _ENDINGS = (".conllu", ".conllu.xz", ".conllu.gz", ".conllx", ".conllx.xz", ".conllx.gz")
 

@@ -4,11 +4,11 @@ import io
 from pathlib import Path
 
 import pytest
+from headwise.loading import load_parser
 
 import headwise
 from headwise.errors import ConfigError
 from headwise.learn.scorer import TorchScorer
-from headwise.loading import load_parser
 from headwise.model.bundle import find_model, load_bundle
 from headwise.runtime.scorer import BatchScorer
 from headwise.settings.parsing import DecodeConfig

@@ -1,0 +1,32 @@
+"""Model folders with something changed, so that a test can see what is refused."""
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+from headwise.model.bundle import MANIFEST
+
+
+def copy_model(source: Path, target: Path) -> Path:
+    """Copy a model folder that a test may change."""
+    return Path(shutil.copytree(source, target))
+
+
+def change_manifest(model: Path, **changes: object) -> None:
+    """Change top-level keys of `model.json`."""
+    manifest = json.loads((model / MANIFEST).read_text())
+    (model / MANIFEST).write_text(json.dumps(manifest | changes))
+
+
+def change_entry(model: Path, name: str, entry: dict[str, object] | None) -> None:
+    """Change what `model.json` says about a file; with None it lists the file no more."""
+    files = json.loads((model / MANIFEST).read_text())["files"] | {name: entry}
+    change_manifest(model, files={name: entry for name, entry in files.items() if entry})
+
+
+def replace_file(model: Path, name: str, content: bytes | dict[str, object]) -> None:
+    """Write a file of a model, JSON or bytes, and its new size and checksum."""
+    data = content if isinstance(content, bytes) else json.dumps(content).encode()
+    (model / name).write_bytes(data)
+    change_entry(model, name, {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()})
