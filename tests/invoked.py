@@ -1,6 +1,12 @@
-"""The `headwise` command inside this process: the same output without the start-up."""
+"""The `headwise` command inside this process, and on a terminal in a process of its own."""
 
+import fcntl
+import os
+import pty
+import struct
 import subprocess
+import sys
+import termios
 
 from click.testing import CliRunner
 
@@ -17,3 +23,38 @@ def headwise(
     return subprocess.CompletedProcess(
         arguments, result.exit_code, result.stdout_bytes, result.stderr_bytes
     )
+
+
+def refusal(*arguments: object, stdin: bytes = b"", code: int = 1) -> str:
+    """Run a command that must fail without output, and return its message."""
+    done = headwise(*arguments, stdin=stdin)
+    message = done.stderr.decode()
+    assert (done.returncode, done.stdout) == (code, b""), message
+    assert message.startswith("headwise: " if code == 1 else "Usage: ")
+    return message
+
+
+def on_terminal(
+    *arguments: object, width: int = 80, stdout: int | None = None, **environment: str
+) -> str:
+    """Run a command on a terminal, and return what it shows; stdout may go elsewhere."""
+    terminal, child = pty.openpty()
+    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
+    command = [sys.executable, "-m", "headwise", *map(str, arguments)]
+    ours = ("NO_COLOR", "TERM", "COLUMNS")  # the last is set by pytest-xdist
+    usual = {name: value for name, value in os.environ.items() if name not in ours}
+    everything = {**usual, "PYTHONIOENCODING": "utf-8", **environment}
+    output = child if stdout is None else stdout
+    with subprocess.Popen(
+        command, stdin=child, stdout=output, stderr=child, env=everything
+    ) as process:
+        os.close(child)
+        shown = b""
+        try:
+            while data := os.read(terminal, 4096):
+                shown += data
+        except OSError:  # Linux: the other end is closed
+            pass
+        assert process.wait(60) == 0, shown
+    os.close(terminal)
+    return shown.decode().replace("\r\n", "\n")

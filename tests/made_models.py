@@ -13,10 +13,10 @@ def copy_model(source: Path, target: Path) -> Path:
     return Path(shutil.copytree(source, target))
 
 
-def change_manifest(model: Path, **changes: object) -> None:
+def change_manifest(folder: Path, /, **changes: object) -> None:
     """Change top-level keys of `model.json`."""
-    manifest = json.loads((model / MANIFEST).read_text())
-    (model / MANIFEST).write_text(json.dumps(manifest | changes))
+    manifest = json.loads((folder / MANIFEST).read_text())
+    (folder / MANIFEST).write_text(json.dumps(manifest | changes))
 
 
 def change_entry(model: Path, name: str, entry: dict[str, object] | None) -> None:

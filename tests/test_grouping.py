@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Iterable, Iterator
-from itertools import chain, pairwise
-from operator import mul
+from itertools import chain, count, pairwise
+from operator import length_hint, mul
 
 import numpy as np
 import pytest
@@ -24,54 +24,37 @@ from headwise.grouping import (
 )
 
 
-class Item(int):
-    """So many words, and so many characters."""
-
-    n_characters = 1
-
-    def size(self) -> tuple[int, int]:
-        return int(self), self.n_characters
+def size_of(n_words: int) -> tuple[int, int]:
+    return n_words, 1
 
 
-class Large(Item):
-    n_characters = MAX_WINDOW_CHARACTERS // 2
-
-
-def windows(items: Iterable[Item], size: int, look_ahead: int = LOOK_AHEAD) -> list[list[Item]]:
-    return [window for window, _ in grouping.windows(items, size, 10**6, look_ahead)]
+def windows(sizes: Iterable[int], size: int, look_ahead: int = LOOK_AHEAD) -> list[list[int]]:
+    return [window for window, _ in grouping.windows(sizes, size_of, size, 10**6, look_ahead)]
 
 
 def test_windows_grow_to_their_size() -> None:
-    sizes = [len(window) for window in windows([Item(2)] * 100, 8)]
+    sizes = [len(window) for window in windows([2] * 100, 8)]
     assert sizes == [8, 16, 32, 32, 12]
     assert max(sizes) == LOOK_AHEAD * 8
-    at_once = grouping.windows([Item(2)] * 100, 8, 10**6, first_window=LOOK_AHEAD)
+    at_once = grouping.windows([2] * 100, size_of, 8, 10**6, first_window=LOOK_AHEAD)
     assert [len(window) for window, _ in at_once] == [32, 32, 32, 4]
 
 
 def test_the_first_window_asks_for_no_more_than_it_has() -> None:
-    asked = 0
-
-    def items() -> Iterator[Item]:
-        nonlocal asked
-        while True:
-            asked += 1
-            yield Item(1)
-
-    next(grouping.windows(items(), 8, 10**6))
-    assert asked == 8 + 1
+    items = count()
+    next(grouping.windows(items, lambda _: (1, 1), 8, 10**6))
+    assert next(items) == 8 + 1
 
 
 def test_a_window_has_a_bounded_number_of_words_and_characters() -> None:
-    found = windows([Item(MEAN_WORDS * LOOK_AHEAD * 8 // 2)] * 5, 8)
-    assert [len(window) for window in found] == [2, 2, 1]
-    found = windows([Large(1)] * 5, 8)
-    assert [len(window) for window in found] == [2, 2, 1]
+    for half in ((MEAN_WORDS * LOOK_AHEAD * 8 // 2, 1), (1, MAX_WINDOW_CHARACTERS // 2)):
+        found = grouping.windows([half] * 5, lambda size: size, 8, 10**6)
+        assert [len(window) for window, _ in found] == [2, 2, 1]
 
 
-def test_a_scorer_that_sorts_by_itself_gets_a_window_at_a_time() -> None:
-    items = [Item(n % 40) for n in range(1, 40)] * 5
-    found = list(grouping.windows(items, 64, 10**6, look_ahead=1))
+def test_without_look_ahead_a_window_is_one_chunk() -> None:
+    items = list(range(1, 40)) * 5
+    found = list(grouping.windows(items, size_of, 64, 10**6, look_ahead=1))
     assert [len(window) for window, _ in found] == [64, 64, 64, 3]
     assert [len(parts) for _, parts in found] == [1] * 4
 
@@ -97,7 +80,7 @@ def test_chunks_hold_sentences_of_similar_length(
 )
 def test_every_item_comes_back_in_its_place(lengths: list[int], size: int, pairs: int) -> None:
     result = []
-    for window, parts in grouping.windows(map(Item, lengths), size, pairs):
+    for window, parts in grouping.windows(lengths, size_of, size, pairs):
         assert sorted(chain.from_iterable(parts)) == list(range(len(window)))
         assert all(0 < len(chunk) <= size for chunk in parts)
         result += in_order((chunk, [window[i] for i in chunk]) for chunk in parts)
@@ -154,21 +137,14 @@ def test_shares_are_of_what_is_left() -> None:
 
 
 def test_large_items_are_not_read_far_ahead() -> None:
-    n_read = 0
-
-    def items() -> Iterator[int]:
-        nonlocal n_read
-        while n_read < 99:
-            n_read += 1
-            yield LIMITS["max_size"]
-
-    groups = shares(items(), int, 2, **LIMITS)
+    items = iter([LIMITS["max_size"]] * 99)
+    groups = shares(items, int, 2, **LIMITS)
     assert [len(next(groups)) for _ in range(2)] == [1, 1]
-    assert n_read == 2
+    assert length_hint(items) == 99 - 2
     assert len(next(groups)) == 1
-    assert n_read == 2 + 4
-    n_read = 0
-    assert [len(group) for group in shares(items(), int, 200, **LIMITS)] == [1] * 99
+    assert length_hint(items) == 99 - 2 - 4
+    groups = shares([LIMITS["max_size"]] * 99, int, 200, **LIMITS)
+    assert [len(group) for group in groups] == [1] * 99
 
 
 def test_an_error_of_the_stream_comes_after_what_was_before_it() -> None:

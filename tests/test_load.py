@@ -1,10 +1,9 @@
-"""That other devices need PyTorch, and say so, is tested with the commands."""
+"""`headwise.load`, and what is passed to a parser by mistake."""
 
 import io
 from pathlib import Path
 
 import pytest
-from headwise.loading import load_parser
 
 import headwise
 from headwise.errors import ConfigError
@@ -15,7 +14,7 @@ from headwise.settings.parsing import DecodeConfig
 
 
 def test_the_cpu_needs_nothing_else() -> None:
-    parser = load_parser([load_bundle(find_model("en"))], keep_tags=True)
+    parser = headwise.load(load_bundle(find_model("en")), keep_tags=True)
     assert isinstance(parser.scorer, BatchScorer)
     assert parser.settings.keep_tags
 
@@ -26,7 +25,7 @@ def test_other_devices_are_those_of_torch(tiny_run: Path) -> None:
     assert parser.settings.look_ahead == 1  # it sorts its chunks by itself
 
 
-def test_values_that_cannot_be_are_refused() -> None:
+def test_impossible_values_are_refused() -> None:
     with pytest.raises(ConfigError, match="decode: Invalid enum value 'best'"):
         headwise.load(decode=DecodeConfig(decoder="best"))  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="memory_budget is -5"):
@@ -35,3 +34,17 @@ def test_values_that_cannot_be_are_refused() -> None:
         list(headwise.load().annotate_text("Kids play.", threads=0))
     with pytest.raises(ConfigError, match="on_error is 'ignore'"):
         list(headwise.read_conllu(io.BytesIO(), on_error="ignore"))  # type: ignore[arg-type]
+
+
+def test_what_is_often_passed_by_mistake_is_refused() -> None:
+    parser = headwise.load()
+    ((sentence, _),) = parser.annotate_text("Kids love candy.")
+    for wrong in ("Kids love candy.", sentence):
+        with pytest.raises(TypeError, match=r"for text there is annotate_text"):
+            next(parser.annotate(wrong))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="decode bytes first"):
+        next(parser.annotate_text(b"Kids"))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"parse\(\[sentence\]\)"):
+        parser.parse(sentence)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="show takes a sentence"):
+        headwise.show("Kids")  # type: ignore[arg-type]

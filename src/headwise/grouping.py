@@ -9,7 +9,7 @@ here see lengths only; positions, or the items themselves, come back.
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -45,42 +45,34 @@ def consecutive(
         yield group
 
 
-class Measured(Protocol):
-    """A sentence, or lines that are not one."""
-
-    def size(self) -> tuple[int, int]:
-        """Count the words and the characters."""
-
-
-M = TypeVar("M", bound=Measured)
-
-
 def windows(
-    items: Iterable[M],
+    items: Iterable[_T],
+    size_of: Callable[[_T], tuple[int, int]],
     size: int,
     max_pairs: int,
     look_ahead: int = LOOK_AHEAD,
     first_window: int = 1,
-) -> Iterator[tuple[list[M], list[list[int]]]]:
+) -> Iterator[tuple[list[_T], list[list[int]]]]:
     """Cut a stream into windows of `look_ahead` times `size` items, and those into `chunks`.
 
-    The first window has `first_window` times `size` items, and the next ones double, so that output
-    starts early. Yields the items of each window, and the positions in it of each of its chunks.
+    `size_of` counts the words and the characters of an item. The first window has `first_window`
+    times `size` items, and the next ones double, so that output starts early. Yields the items of
+    each window, and the positions in it of each of its chunks.
     """
-    window: list[M] = []
+    window: list[_T] = []
     lengths: list[int] = []
     n_words, n_characters, n_chunks = 0, 0, first_window
     for item in items:
-        own_words, own_characters = item.size()
-        n_words += own_words
-        n_characters += own_characters
+        item_words, item_characters = size_of(item)
+        n_words += item_words
+        n_characters += item_characters
         is_large = n_words > MEAN_WORDS * look_ahead * size or n_characters > MAX_WINDOW_CHARACTERS
         if window and (len(window) == n_chunks * size or is_large):
             yield window, chunks(lengths, size, max_pairs, look_ahead)
             window, lengths, n_chunks = [], [], min(look_ahead, 2 * n_chunks)
-            n_words, n_characters = own_words, own_characters
+            n_words, n_characters = item_words, item_characters
         window.append(item)
-        lengths.append(own_words)
+        lengths.append(item_words)
     if window:
         yield window, chunks(lengths, size, max_pairs, look_ahead)
 

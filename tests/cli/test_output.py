@@ -5,14 +5,13 @@ import pytest
 
 from headwise import ConfigError, DataError, Malformed, Parse, sentence_from_words
 from headwise.cli import output
-from headwise.cli.output import Annotated, OutputFormat, Screen, screen_of, written
+from headwise.cli.output import PAGE, Annotated, OutputFormat, Screen, screen_of, written
 
-PAGE = Screen(False, 80, False, "utf-8")
 PARSE = Parse((2, 0), ("nsubj", "root"), (-0.01, -0.02), "greedy")
 SENTENCE = sentence_from_words([("Kids",), ("sing",)], ["form"]).with_parse(PARSE)
-EMPTY_INDEX = sentence_from_words([], ["form"])
+EMPTY = sentence_from_words([], ["form"])
 BROKEN = Malformed(b"what\n\n", DataError("broken", "here", 1))
-ITEMS: list[Annotated] = [(SENTENCE, PARSE), (BROKEN, None), (EMPTY_INDEX, None), (SENTENCE, PARSE)]
+ITEMS: list[Annotated] = [(SENTENCE, PARSE), (BROKEN, None), (EMPTY, None), (SENTENCE, PARSE)]
 
 
 def written_out(form: OutputFormat, items: list[Annotated] = ITEMS, screen: Screen = PAGE) -> bytes:
@@ -22,7 +21,7 @@ def written_out(form: OutputFormat, items: list[Annotated] = ITEMS, screen: Scre
 @pytest.mark.parametrize("form", ["conllu", "conllx"])
 def test_conll_loses_nothing(form: OutputFormat) -> None:
     text = SENTENCE.conllu.encode()
-    assert written_out(form) == text + b"what\n\n" + EMPTY_INDEX.conllu.encode() + text
+    assert written_out(form) == text + b"what\n\n" + EMPTY.conllu.encode() + text
 
 
 def test_json_has_one_object_a_line_and_only_sentences() -> None:
@@ -48,7 +47,7 @@ def test_pictures_are_one_file() -> None:
     picture = ElementTree.fromstring(written_out("svg"))
     assert len(picture.findall("{*}svg")) == 2
     assert ElementTree.fromstring(written_out("svg", ITEMS[:1])).find("{*}svg") is None
-    assert len(ElementTree.fromstring(written_out("svg", []))) == 1  # the ground alone
+    assert len(ElementTree.fromstring(written_out("svg", []))) == 1  # only the background
 
 
 def test_too_many_pictures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,7 +57,7 @@ def test_too_many_pictures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         written_out("svg", ITEMS * 2)
 
 
-def test_output_is_written_as_it_comes() -> None:
+def test_output_is_written_sentence_by_sentence() -> None:
     def endless() -> object:
         while True:
             yield SENTENCE, PARSE

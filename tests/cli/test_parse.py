@@ -1,22 +1,18 @@
 """`headwise parse` as a user runs it, on text; pipes and terminals in real processes."""
 
-import fcntl
 import gzip
 import json
 import lzma
-import os
-import pty
-import struct
 import subprocess
 import sys
-import termios
 import time
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from invoked import headwise
+from invoked import headwise, on_terminal, refusal
 
+from headwise import load, read_sentences
 from headwise.cli.parse import _FILE_NAME
 
 SAMPLE = Path(__file__).parent.parent / "fixtures" / "ewt-dev-100.conllu"
@@ -37,42 +33,9 @@ def output(*arguments: object, stdin: bytes = b"", **environment: str) -> bytes:
     return done.stdout
 
 
-def refusal(*arguments: object, stdin: bytes = b"") -> str:
-    done = parse(*arguments, stdin=stdin)
-    assert done.returncode == 1
-    assert done.stdout == b""
-    message = done.stderr.decode()
-    assert message.startswith("headwise: ")
-    assert "Traceback" not in message
-    return message
-
-
 def forms(conllu: bytes) -> list[list[str]]:
     rows = [line.split("\t") for line in conllu.decode().splitlines()]
     return [row[1:2] + row[3:8] for row in rows if len(row) == 10 and row[0].isdigit()]
-
-
-def on_terminal(*arguments: str, width: int = 80, **environment: str) -> str:
-    """Run with a terminal for stdin, stdout and stderr; give what it shows."""
-    terminal, child = pty.openpty()
-    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
-    command = [sys.executable, "-m", "headwise", "parse", *arguments]
-    ours = ("NO_COLOR", "TERM", "COLUMNS")  # the last is set by pytest-xdist
-    usual = {name: value for name, value in os.environ.items() if name not in ours}
-    everything = {**usual, "PYTHONIOENCODING": "utf-8", **environment}
-    with subprocess.Popen(
-        command, stdin=child, stdout=child, stderr=child, env=everything
-    ) as process:
-        os.close(child)
-        shown = b""
-        try:
-            while data := os.read(terminal, 4096):
-                shown += data
-        except OSError:  # Linux: the other end is closed
-            pass
-        assert process.wait(60) == 0, shown
-    os.close(terminal)
-    return shown.decode().replace("\r\n", "\n")
 
 
 def test_text_as_an_argument_from_stdin_and_in_a_file_is_the_same(tmp_path: Path) -> None:
@@ -110,13 +73,14 @@ def test_every_form_of_text(without_segmenter: Path) -> None:
 def test_treebanks_go_by_name_or_start(tmp_path: Path) -> None:
     parsed = output(SAMPLE)
     assert output(stdin=SAMPLE.read_bytes()) == output(SAMPLE, "--input", "conllu") == parsed
+    assert output(SAMPLE, "--threads", 3) == parsed
     conllx = output(CONLLX, "--input", "conllx")
     assert conllx == output(CONLLX, "--input", "conllx", "--format", "conllx")
     assert len(forms(conllx)) == len(forms(CONLLX.read_bytes()))
     broken = tmp_path / "broken.conllu"
     broken.write_text("1 Kids _ _ _ _ _ _ _ _\n\n")
-    assert f"{broken}:1: 1 column where 10" in refusal(broken)
-    assert "byte order mark" in refusal(stdin=b"\xef\xbb\xbf# sent_id = 1\n1\tKids\n\n")
+    assert f"{broken}:1: 1 column where 10" in refusal("parse", broken)
+    assert "byte order mark" in refusal("parse", stdin=b"\xef\xbb\xbf# sent_id = 1\n1\tKids\n\n")
 
 
 def test_a_slow_pipe_is_waited_for() -> None:
@@ -137,7 +101,9 @@ def test_every_format(tmp_path: Path) -> None:
     records = [json.loads(line) for line in output("--format", "json", stdin=TEXT).splitlines()]
     assert [record["text"] for record in records][1] == "So do I."
     assert records[0]["words"][0]["start"] == 0
-    assert "probability" in records[0]["words"][0]
+    ((_, parse), *_) = load().annotate_text(TEXT.decode())
+    probabilities = [word["probability"] for word in records[0]["words"]]
+    assert probabilities == pytest.approx(parse.probabilities, abs=1e-4)
     tree = output("--format", "tree", stdin=TEXT).decode()
     assert "╭──► Kids   NOUN   nsubj  ← love" in tree
     assert "\x1b" not in tree
@@ -150,10 +116,62 @@ def test_every_format(tmp_path: Path) -> None:
     assert lzma.decompress(path.read_bytes()) == output("--format", "conllu", stdin=TEXT)
 
 
-def test_nothing_gives_an_empty_picture() -> None:
-    drawn = output("--format", "svg", stdin=b"")
-    assert drawn.startswith(b"<svg ")
-    assert b"<text" not in drawn
+@pytest.mark.parametrize(("name", "start"), [("a.svg", "<svg"), ("a.json", "{"), ("a.JSONL", "{")])
+def test_the_name_of_the_output_gives_its_format(name: str, start: str, tmp_path: Path) -> None:
+    output("Kids love candy.", "-o", tmp_path / name)
+    assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
+    output("Kids love candy.", "-o", tmp_path / name, "--format", "conllu")
+    assert (tmp_path / name).read_text(encoding="utf-8").startswith("# newpar")
+
+
+def test_decoders_and_roots(tiny_run: Path) -> None:
+    by_default, greedy, eisner = (
+        output(SAMPLE, "-m", tiny_run, *flags)
+        for flags in ([], ["--decoder", "greedy"], ["--decoder", "eisner", "--single-root"])
+    )
+    assert greedy != eisner != by_default
+    assert eisner.count(b"\t0\t") == 100
+
+
+def test_on_error_skip_reports_and_passes_through_or_leaves_out(tiny_run: Path) -> None:
+    first = SAMPLE.read_bytes().split(b"\n\n")[0] + b"\n\n"
+    skip = ("-m", tiny_run, "--on-error", "skip")
+    done = parse(*skip, stdin=first + b"what\n\n" + first)
+    before, after = done.stdout.split(b"what\n\n")
+    assert before == after
+    assert b"headwise: passed through unparsed: <stdin>:" in done.stderr
+    assert b"1 unparsed" in done.stderr
+    done = parse(*skip, "--format", "json", stdin=first + b"what\n\n")
+    assert b"headwise: left out: <stdin>:" in done.stderr
+    assert done.stdout.count(b"\n") == 1
+
+
+def test_output_appears_whole_or_not_at_all(tiny_run: Path, tmp_path: Path) -> None:
+    broken = SAMPLE.read_bytes() + b"what\n\n"
+    message = refusal("parse", "-m", tiny_run, "-o", tmp_path / "out.conllu", stdin=broken)
+    assert "1 column where 10" in message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_several_models_are_an_ensemble(full_run: Path, marked_run: Path) -> None:
+    models = ("-m", full_run, "-m", marked_run)
+    sentences = list(read_sentences(SAMPLE))
+    parses = load([full_run, marked_run]).parse(sentences)
+    expected = "".join(s.with_parse(p).conllu for s, p in zip(sentences, parses, strict=True))
+    assert output(*models, SAMPLE).decode() == expected
+    assert output("-m", full_run, SAMPLE).decode() != expected
+    message = refusal("parse", *models, "Kids love candy.")
+    assert "this model reads the columns XPOS, FEATS, and text has no tags" in message
+
+
+def test_a_treebank_is_chosen_by_name(marked_run: Path) -> None:
+    main, first, second = (
+        output("-m", marked_run, *chosen, SAMPLE)
+        for chosen in ([], ["--treebank", "first"], ["--treebank", "second"])
+    )
+    assert main == first != second
+    message = refusal("parse", "-m", marked_run, "--treebank", "third", SAMPLE)
+    assert message == "headwise: no treebank third in this model\nhint: it knows first, second\n"
 
 
 @pytest.mark.parametrize("form", ["conllu", "json", "tree"])
@@ -164,18 +182,11 @@ def test_nothing_gives_nothing(form: str, stdin: bytes, without_segmenter: Path)
     assert output("", "--format", form) == b""
 
 
-def test_the_summary_is_on_stderr_and_counts_like_people() -> None:
+def test_the_summary_is_on_stderr_and_uses_the_singular() -> None:
     done = parse("Candy")
     assert done.stderr.startswith(b"1 sentence, 1 word, ")
     assert done.stderr.endswith(b" words/s; 1 greedy\n")
     assert forms(done.stdout)[0][0] == "Candy"
-
-
-def test_threads_change_nothing() -> None:
-    text = b" ".join(
-        line[9:] for line in SAMPLE.read_bytes().splitlines() if line.startswith(b"# text = ")
-    )
-    assert output("--threads", 3, stdin=text) == output(stdin=text)
 
 
 def test_tags_are_kept_when_asked_for() -> None:
@@ -186,65 +197,61 @@ def test_tags_are_kept_when_asked_for() -> None:
     assert kept[2] != "_"
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "missing.txt",
-        "missing",
-        "no/such/file",
-        "/no such folder/file",
-        "./a b",
-        "my book.TXT",
-        "a.conllu.xz",
-    ],
-)
-def test_what_looks_like_a_file_and_is_none(name: str) -> None:
-    assert (_FILE_NAME.fullmatch(name) is None) == (name == "missing")
+def test_what_looks_like_a_file_name() -> None:
+    names = ["missing.txt", "no/such/file", "/no such folder/file", "./a b", "my book.TXT"]
+    assert all(_FILE_NAME.fullmatch(name) for name in [*names, "a.conllu.xz"])
+    assert not _FILE_NAME.fullmatch("missing")
 
 
 def test_a_missing_file_is_not_parsed_as_text(tmp_path: Path) -> None:
-    message = refusal(tmp_path / "missing.txt")
+    message = refusal("parse", tmp_path / "missing.txt")
     assert f"{tmp_path}/missing.txt: No such file or directory\nhint: " in message
-    assert "my book.txt: No such file" in refusal("my book.txt")
-    assert "missing: No such file" in refusal("missing", "--input", "conllu")
-    assert f"{tmp_path}: Is a directory" in refusal(tmp_path)
-    words = [row[0] for row in forms(output("We saw this/that. It is in notes.txt, I think."))]
-    assert "saw" in words
-    assert "think" in words
+    assert "my book.txt: No such file" in refusal("parse", "my book.txt")
+    assert "missing: No such file" in refusal("parse", "missing", "--input", "conllu")
+    assert f"{tmp_path}: Is a directory" in refusal("parse", tmp_path)
+    words = {row[0] for row in forms(output("We saw this/that. It is in notes.txt, I think."))}
+    assert {"saw", "think"} <= words
 
 
 def test_bytes_that_are_not_utf8_have_an_offset(tmp_path: Path) -> None:
     path = tmp_path / "latin.txt"
     path.write_bytes(b"Kids love caf\xe9.\n")
-    assert f"{path}: byte 13 (counting from 0) is not UTF-8\nhint: " in refusal(path)
+    assert f"{path}: byte 13 (counting from 0) is not UTF-8\nhint: " in refusal("parse", path)
     late = b"Kids love candy.\n" * 10_000
-    assert "<stdin>: byte 170000 " in refusal("-o", tmp_path / "out", stdin=late + b"\xff")
+    assert "<stdin>: byte 170000 " in refusal("parse", "-o", tmp_path / "out", stdin=late + b"\xff")
     assert not (tmp_path / "out").exists()
-    assert "<stdin>: byte 0 " in refusal(stdin=b"\xed\xa0\x80")  # a lone surrogate
+    assert "<stdin>: byte 0 " in refusal("parse", stdin=b"\xed\xa0\x80")  # a lone surrogate
 
 
 def test_models_that_lack_something_say_so(without_segmenter: Path, reads_tags: Path) -> None:
     for source in ("Kids love candy.", "-"):
-        message = refusal("-m", without_segmenter, source, stdin=TEXT)
+        message = refusal("parse", "-m", without_segmenter, source, stdin=TEXT)
         assert "trained without a segmenter" in message
         assert "--input tokens" in message
     for source, form in (("-", "auto"), ("-", "tokens"), ("Kids love candy.", "auto")):
-        message = refusal("-m", reads_tags, source, "--input", form, stdin=TEXT)
+        message = refusal("parse", "-m", reads_tags, source, "--input", form, stdin=TEXT)
         assert "this model reads the column XPOS, and text has no tags\nhint: " in message
 
 
-def test_flags_that_do_not_fit() -> None:
-    assert "needs --input conllx" in refusal("Kids", "--format", "conllx")
-    assert "is CoNLL-X" in refusal(CONLLX, "--input", "conllx", "--format", "conllu")
-    assert "not a model folder" in refusal("Kids", "-m", "nowhere")
-    assert parse("Kids", "--input", "speech").returncode == 2
-    assert parse("Kids", "love").returncode == 2
-    assert parse("-5 degrees").returncode == 2
+def test_flags_that_do_not_fit(tiny_run: Path) -> None:
+    assert "needs --input conllx" in refusal("parse", "Kids", "--format", "conllx")
+    assert "is CoNLL-X" in refusal("parse", CONLLX, "--input", "conllx", "--format", "conllu")
+    message = refusal("parse", "Kids", "-m", "nowhere")
+    assert "nowhere: not a model folder" in message
+    assert "(names are also looked up in models/" in message
+    refused = refusal("parse", SAMPLE, "-m", tiny_run, "--no-keep-tags")
+    assert f"--no-keep-tags: model {tiny_run} reads the column XPOS" in refused
+    message = refusal("parse", "--precision", "float32", "Hi.")
+    assert "this model has no float32\nhint: it has int8 only" in message
+    message = refusal("parse", "--device", "gpu", "Hi.")
+    assert "device gpu: no such device\nhint: auto, cpu, cuda or cuda:N" in message
+    for arguments in (["Kids", "--input", "speech"], ["Kids", "love"], ["-5 degrees"]):
+        refusal("parse", *arguments, code=2)
     assert forms(output("--", "-5 degrees"))[-1][0] == "degrees"
 
 
 def test_a_terminal_gets_a_tree_in_colour_and_nothing_else() -> None:
-    shown = on_terminal("Kids love candy.")
+    shown = on_terminal("parse", "Kids love candy.")
     assert shown.startswith(" ╭──► Kids   \x1b[2mNOUN\x1b[0m   nsubj")
     assert shown.count("\n") == 4
     assert "\r" not in shown
@@ -253,20 +260,20 @@ def test_a_terminal_gets_a_tree_in_colour_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_a_terminal_may_want_no_colour(environment: dict[str, str]) -> None:
-    shown = on_terminal("Kids love candy.", **environment)
+    shown = on_terminal("parse", "Kids love candy.", **environment)
     assert "╭──► Kids   NOUN   nsubj" in shown
     assert "\x1b" not in shown
 
 
 def test_a_terminal_can_be_narrow_or_ascii() -> None:
-    shown = on_terminal("Kids love candy.", width=24, PYTHONIOENCODING="ascii")
+    shown = on_terminal("parse", "Kids love candy.", width=24, PYTHONIOENCODING="ascii")
     assert ",--> Kids" in shown or ",-> Kids" in shown
     assert max(len(line) for line in shown.replace("\x1b[2m", "").splitlines()) <= 40
     assert shown.isascii()
 
 
 def test_other_formats_on_a_terminal_have_a_summary_after_them() -> None:
-    shown = on_terminal("Kids love candy.", "--format", "conllu")
+    shown = on_terminal("parse", "Kids love candy.", "--format", "conllu")
     assert shown.startswith("# newpar\n")
     assert shown.splitlines()[-1].startswith("1 sentence, 4 words")
-    assert "1 sentence" not in on_terminal("Kids", "--format", "conllu", "--quiet")
+    assert "1 sentence" not in on_terminal("parse", "Kids", "--format", "conllu", "--quiet")

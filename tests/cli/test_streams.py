@@ -14,14 +14,26 @@ import pytest
 SAMPLE = Path(__file__).parent.parent / "fixtures" / "ewt-dev-100.conllu"
 
 
-@pytest.mark.parametrize("arguments", [("info", "en"), ("evaluate", SAMPLE, SAMPLE)])
-def test_full_disk_is_one_clear_error_of_other_commands_too(arguments: tuple[object, ...]) -> None:
+@pytest.mark.parametrize(
+    "arguments", [("parse", SAMPLE), ("info", "en"), ("evaluate", SAMPLE, SAMPLE)]
+)
+def test_full_disk_is_one_clear_error(arguments: tuple[object, ...]) -> None:
     with open("/dev/full", "wb") as full:
         command = [sys.executable, "-m", "headwise", *map(str, arguments)]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
     assert done.returncode == 1
     assert done.stderr.startswith(b"headwise: <stdout>: No space left")
     assert b"Traceback" not in done.stderr
+    assert b"Exception ignored" not in done.stderr
+
+
+def test_a_reader_that_goes_away_ends_the_command_silently() -> None:
+    command = [sys.executable, "-m", "headwise", "parse", SAMPLE]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout and process.stderr  # noqa: PT018
+        process.stdout.close()
+        message = process.stderr.read()
+    assert (process.returncode, message) == (128 + signal.SIGPIPE, b"")
 
 
 @pytest.mark.parametrize(
@@ -42,7 +54,7 @@ def test_closed_streams_are_one_clear_error(command: str, name: bytes) -> None:
     assert done.stderr.startswith(b"headwise: <" + name + b">: it is closed")
 
 
-def test_without_stderr_nothing_is_said() -> None:
+def test_without_stderr_there_is_no_summary() -> None:
     started = f"{sys.executable} -m headwise parse 'Kids play.' 2>&-"
     done = subprocess.run(started, shell=True, capture_output=True, check=True)
     assert done.stdout.count(b"\n") > 4
@@ -50,7 +62,7 @@ def test_without_stderr_nothing_is_said() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_leaves_nothing_half_done(number: signal.Signals, tmp_path: Path) -> None:
-    # Who runs the tests in the background may have made all below it deaf to Ctrl-C.
+    # A shell that runs the tests in the background may have made them ignore Ctrl-C.
     started = "import signal, runpy; signal.signal(signal.SIGINT, signal.default_int_handler); "
     started += "runpy.run_module('headwise', run_name='__main__')"
     command = [sys.executable, "-c", started, "parse", "-o", str(tmp_path / "out.conllu")]

@@ -1,10 +1,8 @@
-import os
-import pty
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from invoked import on_terminal
 
 from headwise.cli.terminal import ProgressLine, duration
 
@@ -38,19 +36,8 @@ def test_progress_line_writes_over_itself_on_a_terminal_only(
 
 
 def test_parse_shows_progress_on_a_real_terminal(tiny_run: Path, tmp_path: Path) -> None:
-    big = tmp_path / "big.conllu"
-    big.write_bytes(SAMPLE.read_bytes() * 10)
-    terminal, child = pty.openpty()
-    command = [sys.executable, "-m", "headwise", "parse", "-m", tiny_run, big]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=child) as process:
-        os.close(child)
-        shown = b""
-        try:
-            while data := os.read(terminal, 1024):
-                shown += data
-        except OSError:  # Linux: the other end is closed
-            pass
-        assert process.wait(60) == 0
-    os.close(terminal)
-    assert b"\r" in shown
-    assert b"words/s" in shown
+    large = tmp_path / "large.conllu"
+    large.write_bytes(SAMPLE.read_bytes() * 10)
+    shown = on_terminal("parse", "-m", tiny_run, large, stdout=subprocess.DEVNULL)
+    assert "\r" in shown
+    assert "words/s" in shown

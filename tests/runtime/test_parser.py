@@ -1,6 +1,7 @@
 """Sentences and streams: parsed in order, up to what cannot be done, whatever is beside them."""
 
 import io
+import math
 import re
 from itertools import islice
 from pathlib import Path
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import headwise
-from headwise import DataError, Malformed, ModelError, Sentence, Word
+from headwise import DataError, Malformed, ModelError, Parse, Sentence, Word
 from headwise.runtime.parser import Parser
 from headwise.runtime.scorer import Selection
 from headwise.settings.parsing import DecodeConfig
@@ -57,10 +58,13 @@ def test_one_root_where_asked(decoder: str, tiny_run: Path, ewt_sentences: list[
     assert {parse.how for parse in parses} > {"greedy"}
 
 
-def test_parse_says_how_sure_it_is(parser: Parser, ewt_sentences: list[Sentence]) -> None:
+def test_each_arc_has_a_probability(parser: Parser, ewt_sentences: list[Sentence]) -> None:
     for sentence, parse in zip(ewt_sentences, parser.parse(ewt_sentences), strict=True):
-        assert len(parse.head_log_probs) == len(sentence)
-        assert all(log_prob <= 1e-6 for log_prob in parse.head_log_probs)
+        assert len(parse.probabilities) == len(sentence)
+        assert all(0 <= probability <= 1 for probability in parse.probabilities)
+    rounded = Parse((2, 0), ("nsubj", "root"), (math.log(0.25), 1e-9), "greedy")
+    assert rounded.probabilities == pytest.approx((0.25, 1.0))
+    assert max(rounded.probabilities) <= 1
 
 
 def test_blocks_without_words_pass_through(parser: Parser) -> None:

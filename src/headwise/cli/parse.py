@@ -140,12 +140,11 @@ def parse(
     if keep_tags is False:
         for bundle, model in zip(bundles, models, strict=True):
             check_tags(bundle, model)
-    is_other_decoding = decoder is not None or single_root is not None
     parser = load(
         bundles,
         device=device,
         precision=precision,
-        decode=chosen_decode(bundles[0], decoder, single_root) if is_other_decoding else None,
+        decode=chosen_decode(bundles[0], decoder, single_root),
         keep_tags=bool(keep_tags),
         treebank=treebank,
         memory_budget=memory_budget << 20,
@@ -177,7 +176,7 @@ def _read(
     source: str, form: Input, parser: Parser, on_error: OnError
 ) -> Iterator[Sentence | Malformed]:
     """Open a file, or take a string that is not the name of one as text."""
-    no_text = why_no_text(parser.vocab.reads) if parser.vocab.reads else None
+    no_text = why_no_text(parser.vocab.reads)
     if _is_file(source):
         return read_any(source, form, parser.segmenter, on_error, no_text)
     if form in ("conllu", "conllx") or _FILE_NAME.fullmatch(source):

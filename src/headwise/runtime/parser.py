@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from operator import methodcaller
 from threading import Lock
 
 import numpy as np
@@ -119,6 +120,7 @@ class Parser:
         found = windows(
             # A model that reads no tags needs no check of each sentence.
             defer_exception(self._checked(items, on_error) if self.vocab.reads else items, errors),
+            methodcaller("size"),
             self.settings.chunk_size,
             min(MAX_CHUNK_PAIRS, longest**2),
             self.settings.look_ahead,
