@@ -30,7 +30,7 @@ def refusal(*arguments: object, stdin: bytes = b"", code: int = 1) -> str:
     done = headwise(*arguments, stdin=stdin)
     message = done.stderr.decode()
     assert (done.returncode, done.stdout) == (code, b""), message
-    assert message.startswith("headwise: " if code == 1 else "Usage: ")
+    assert message.count("headwise: " if code == 1 else "Usage: ") == 1
     return message
 
 

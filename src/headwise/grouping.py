@@ -81,7 +81,7 @@ def chunks(
     lengths: Sequence[int], size: int, max_pairs: int, look_ahead: int = LOOK_AHEAD
 ) -> list[list[int]]:
     """Cut positions into chunks of at most `size` items and `max_pairs` pairs, longest first."""
-    found: list[list[int]] = []
+    full: list[list[int]] = []
     chunk: list[int] = []
     n_words = n_pairs = 0
     for position in sorted(range(len(lengths)), key=lengths.__getitem__):
@@ -89,12 +89,12 @@ def chunks(
         has_many_words = n_words >= MEAN_WORDS * size // look_ahead
         is_full = len(chunk) == size or (has_many_words and len(chunk) % PASS_SIZE == 0)
         if chunk and (is_full or n_pairs + length**2 > max_pairs):
-            found.append(chunk)
+            full.append(chunk)
             chunk, n_words, n_pairs = [], 0, 0
         chunk.append(position)
         n_words += length
         n_pairs += length**2
-    return [chunk, *reversed(found)] if chunk else []
+    return [chunk, *reversed(full)] if chunk else []
 
 
 def batches(

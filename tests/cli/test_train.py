@@ -72,10 +72,10 @@ def test_a_bad_recipe_or_device_is_a_clear_error(tmp_path: Path) -> None:
 
 
 def test_a_run_that_cannot_start_changes_nothing(data: list[object], tmp_path: Path) -> None:
-    paths = ("--train", tmp_path / "none.conllu", "--dev", SAMPLE)
-    for folder in (tmp_path / "runs/one", tmp_path):
-        refusal("train", RECIPE, *paths, "--out", folder)
     (tmp_path / "run").write_text("mine")
     message = refusal("train", RECIPE, *data, "--device", "cpu")
     assert message.endswith("run: File exists\nhint: can a folder be created there?\n")
+    paths = ("--train", tmp_path / "none.conllu", "--dev", SAMPLE)
+    for folder in (tmp_path / "one", tmp_path):
+        refusal("train", RECIPE, *paths, "--out", folder)
     assert [path.name for path in tmp_path.iterdir()] == ["run"]

@@ -52,7 +52,7 @@ def test_damaged_missing_or_cut_files_are_refused(model: Path, name: str) -> Non
     path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     assert "checksum" in str(refused(model))
     path.write_bytes(data[:-1])
-    assert "bytes where" in str(refused(model))
+    assert "bytes, but model.json says" in str(refused(model))
     path.unlink()
     assert "No such file" in str(refused(model))
 
@@ -133,7 +133,7 @@ def test_manifest_is_read_strictly(model: Path) -> None:
 @pytest.mark.parametrize("name", ["../vocab.json", "/etc/passwd", "evil.py", "a/b.onnx", "..onnx"])
 def test_files_outside_the_folder_are_refused(model: Path, name: str) -> None:
     change_entry(model, name, {"size": 1, "sha256": "0"})
-    assert "is not a file of a model" in str(refused(model))
+    assert "cannot be a file of a model" in str(refused(model))
 
 
 def test_folder_without_vocabulary_is_refused(model: Path) -> None:

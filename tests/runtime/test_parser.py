@@ -149,15 +149,6 @@ def test_given_tags_are_kept_where_asked_and_blanks_are_filled(
     assert [word.upos for word in written.words] == list(kept.upos)
 
 
-def test_a_parser_that_predicts_no_tags_leaves_them(
-    parser: Parser, ewt_sentences: list[Sentence]
-) -> None:
-    (parse,) = parser.parse(ewt_sentences[:1])
-    assert parse.upos == parse.xpos == ()
-    after = ewt_sentences[0].with_parse(parse)
-    assert [w.upos for w in after.words] == [w.upos for w in ewt_sentences[0].words]
-
-
 @pytest.mark.parametrize("threads", [1, 2])
 def test_raw_text_is_cut_and_parsed(threads: int, tagger: Parser) -> None:
     text = "Kids love candy. So do I, and every word selects its head!\n\nIt works.\n"

@@ -134,17 +134,12 @@ def test_one_tag_is_enough_and_a_model_without_tags_needs_none() -> None:
     require_tags(BLANK, replace(VOCAB, tag_column="none"))
 
 
-def test_a_batch_is_padded_with_pad() -> None:
-    batch = stack_ids([ids_of(KIDS, VOCAB), ids_of(NEW, VOCAB)])
-    assert batch.words.tolist() == [[ROOT, 3, 4, PAD], [ROOT, 3, UNK, UNK]]
-    assert batch.tags.tolist() == [[ROOT, 3, 4, PAD], [ROOT, 3, UNK, UNK]]
-    assert batch.words.dtype == batch.tags.dtype == np.int32
-
-
-def test_a_batch_of_ngrams_is_padded_in_both_directions() -> None:
+def test_a_batch_is_padded_with_pad_in_both_directions() -> None:
     longer = sentence_from_words([("lovelier", "_", "0", "root")], COLUMNS)
     sentences = [ids_of(NEW, FULL), ids_of(longer, FULL)]
     batch = stack_ids(sentences)
+    assert batch.words.tolist() == [[ROOT, 3, UNK, UNK], [ROOT, UNK, PAD, PAD]]
+    assert batch.words.dtype == batch.ngrams.dtype == np.int32
     assert batch.ngrams.shape == (2, 4, len(NGRAMS.ids_of("lovelier")))
     for i, one in enumerate(sentences):
         n, k = one.ngrams.shape

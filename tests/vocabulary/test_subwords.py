@@ -69,13 +69,6 @@ def test_both_ends_of_a_long_word_are_cut_and_kept() -> None:
     assert strings_of("abcdefgh", narrow) == ["a", "##b", "##h"]
 
 
-def test_the_cache_is_bounded() -> None:
-    cutter = Subwords(SUBWORDS.settings, SUBWORDS.tokenizer, "here", max_cached=3)
-    before = [cutter.ids_of(f"word{i}").tolist() for i in range(9)]
-    assert len(cutter._cache.words) <= 3
-    assert [cutter.ids_of(f"word{i}").tolist() for i in range(9)] == before
-
-
 def test_root_is_read_at_the_start_and_words_at_their_first_subword() -> None:
     windows = SUBWORDS.windows_of(["kids", "loving", "candy"])
     assert windows.ids.shape == (1, 8)

@@ -17,8 +17,8 @@ _FLAGS = (
     click.option(
         "--keep-tags/--no-keep-tags",
         default=None,
-        help="Keep the UPOS and XPOS that the input has. Default: the model's own replace them, "
-        "unless it is a model that reads tags.",
+        help="Keep the UPOS and XPOS of the input. Default: the model replaces them, unless it "
+        "reads tags.",
     ),
     click.option(
         "--decoder",
@@ -36,7 +36,7 @@ _FLAGS = (
         type=click.Choice(["int8", "float32"]),
         default="int8",
         show_default=True,
-        help="Of the network on a CPU; the model must have it.",
+        help="Precision of the network on a CPU, if the model has it.",
     ),
     click.option(
         "--device",
@@ -63,7 +63,7 @@ def chosen_decode(
 
 
 def check_tags(bundle: Bundle, model: str) -> None:
-    """Refuse to replace the tags that a model reads."""
+    """Raise an error if a model reads the tags that it should replace."""
     if bundle.vocab.reads:
         raise ConfigError(
             f"--no-keep-tags: model {model} reads {name_columns(bundle.vocab.reads)}",

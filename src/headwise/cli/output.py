@@ -13,7 +13,7 @@ import click
 import msgspec
 
 from headwise.cli.terminal import ProgressLine
-from headwise.errors import ConfigError, plural
+from headwise.errors import ConfigError
 from headwise.render.svg import stack_svgs, to_svg
 from headwise.render.terminal import draw
 from headwise.runtime.parser import Annotated
@@ -25,7 +25,7 @@ from headwise.treebank.sentence import Parse, Sentence
 OutputFormat = Literal["conllu", "conllx", "json", "tree", "svg"]
 BY_SUFFIX: dict[str, OutputFormat] = {".json": "json", ".jsonl": "json", ".svg": "svg"}
 MAX_PICTURES = 1_000
-"""Sentences in one SVG; nobody looks at more, and they are held in memory."""
+"""Sentences in one SVG, which are all in memory; more could hardly be looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +124,9 @@ class Tally:
     """Adds up counts, and shows them while the work goes on."""
 
     def __init__(self, show_progress: bool, form: OutputFormat) -> None:
-        """Start the clock."""
-        self._progress = ProgressLine() if show_progress else None
+        """Start the clock; progress is shown on a terminal only."""
+        is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._progress = ProgressLine() if show_progress and is_terminal else None
         passes = form in ("conllu", "conllx")
         self._fate = "passed through unparsed" if passes else "left out"
         self._decoders: Counter[str] = Counter()
@@ -162,5 +163,6 @@ class Tally:
     def _speed(self) -> str:
         n_sentences, n_words = self._decoders.total(), self._n_words
         rate = n_words / max(time.monotonic() - self._started, 1e-9)
-        counts = f"{plural(n_sentences, 'sentence')}, {plural(n_words, 'word')}"
-        return f"{counts}, {rate:,.0f} words/s"
+        sentences = "sentence" if n_sentences == 1 else "sentences"
+        words = "word" if n_words == 1 else "words"
+        return f"{n_sentences:,} {sentences}, {n_words:,} {words}, {rate:,.0f} words/s"

@@ -140,11 +140,12 @@ def parse(
     if keep_tags is False:
         for bundle, model in zip(bundles, models, strict=True):
             check_tags(bundle, model)
+    is_other_decoding = decoder is not None or single_root is not None
     parser = load(
         bundles,
         device=device,
         precision=precision,
-        decode=chosen_decode(bundles[0], decoder, single_root),
+        decode=chosen_decode(bundles[0], decoder, single_root) if is_other_decoding else None,
         keep_tags=bool(keep_tags),
         treebank=treebank,
         memory_budget=memory_budget << 20,
@@ -154,7 +155,7 @@ def parse(
     else:
         items = parser.annotate(_read(source, form, parser, on_error), threads, on_error)
     with open_target(output) as stream:
-        # On a terminal, progress would stand among the output.
+        # On a terminal, progress would be mixed with the output.
         tally = Tally(not quiet and not screen.is_terminal, chosen)
         if in_processes:
             for part in parts:
@@ -176,7 +177,7 @@ def _read(
     source: str, form: Input, parser: Parser, on_error: OnError
 ) -> Iterator[Sentence | Malformed]:
     """Open a file, or take a string that is not the name of one as text."""
-    no_text = why_no_text(parser.vocab.reads)
+    no_text = why_no_text(parser.vocab.reads) if parser.vocab.reads else None
     if _is_file(source):
         return read_any(source, form, parser.segmenter, on_error, no_text)
     if form in ("conllu", "conllx") or _FILE_NAME.fullmatch(source):

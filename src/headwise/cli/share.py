@@ -1,6 +1,6 @@
 """`headwise parse --processes`: the parent cuts the input into chunks, the others parse them.
 
-    parent -> child   sentences as they stand in CoNLL-U or CoNLL-X, with the number of their line
+    parent -> child   sentences in CoNLL-U or CoNLL-X, and the number of their first line
     child -> parent   Done: the same in the format of the output, and their counts
 
 The parent only looks for blank lines; in text it finds the sentences, and the children make trees.
@@ -29,7 +29,7 @@ _SMALLEST, _LARGEST = 64, 512
 """Sentences in a chunk: many, so that most have some of similar length; few at the start and at the
 end, so that no process waits long for its first chunk, or for the last of another."""
 _CHUNK_BYTES = 2**20
-"""A chunk ends at this size even with few sentences: long ones go alone."""
+"""A chunk ends at this size even with few sentences, if they are long."""
 _AHEAD_BYTES = 2**26
 """Bytes that are read ahead for many processes together, at most."""
 

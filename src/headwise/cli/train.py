@@ -86,18 +86,18 @@ def train(
 
 
 def follow_run(
-    recipe: Recipe, folder: Path, device: str, precision: Dtype, launch: "Launch | None" = None
+    recipe: Recipe, folder: Path, device: str, precision: Dtype, launch: "Launch | None"
 ) -> None:
     """Train to the end and show the reports; only the first of several processes shows them."""
     with _needs_torch():
         from headwise.learn.compute import Compute, describe_device, find_device
         from headwise.learn.fit.distributed import ALONE
         from headwise.learn.recipe import train_parser
-    found = find_device(launch.own_device(device) if launch else device)
-    group = launch.join(found) if launch else ALONE
+    chosen = find_device(launch.own_device(device) if launch else device)
+    group = launch.join(chosen) if launch else ALONE
     processes = f", {group.size} processes" if group.size > 1 else ""
-    provenance = _provenance(recipe) | {"machine": describe_device(found) + processes}
-    reports = train_parser(recipe, folder, Compute(found, precision, group), provenance)
+    provenance = _provenance(recipe) | {"machine": describe_device(chosen) + processes}
+    reports = train_parser(recipe, folder, Compute(chosen, precision, group), provenance)
     if not group.leads:
         for _ in reports:
             pass

@@ -1,7 +1,7 @@
 """A model folder: `model.json`, `vocab.json`, ONNX graphs, `weights.safetensors`; no code in it.
 
 `model.json` lists every other file with its size and SHA-256, and loading checks them all: a folder
-that is incomplete or changed is refused. Nothing outside of the folder is read: links and special
+that is incomplete or changed is refused. Nothing outside the folder is read: links and special
 files are refused too. Which graphs it has depends on the model; the weights are needed on a GPU
 only. Writing goes to a temporary folder beside the target, which is renamed when it is complete.
 """
@@ -79,8 +79,8 @@ class Bundle:
     def read(self, name: str) -> bytes:
         """Return the bytes of a file, if the manifest lists it."""
         if name not in self.contents:
-            held = ", ".join(sorted(self.contents))
-            raise ModelError(f"{self.path}: this model has no {name}", f"it has {held}")
+            names = ", ".join(sorted(self.contents))
+            raise ModelError(f"{self.path}: this model has no {name}", f"it has {names}")
         return self.contents[name]
 
 
@@ -121,7 +121,7 @@ def load_bundle(path: Path) -> Bundle:
     contents: dict[str, bytes] = {}
     for name, entry in manifest.files.items():
         if not _FILE_NAME.fullmatch(name):
-            raise ModelError(f"{path / MANIFEST}: '{name}' is not a file of a model", DAMAGED)
+            raise ModelError(f"{path / MANIFEST}: '{name}' cannot be a file of a model", DAMAGED)
         if name in (TOKENIZER, SETTINGS) and entry.size > MAX_TOKENIZER_BYTES:
             limit = f"{MAX_TOKENIZER_BYTES >> 20} MiB"
             raise ModelError(f"{path / name}: larger than {limit}", DAMAGED)
@@ -164,10 +164,10 @@ def _read_checked(path: Path, entry: FileEntry) -> bytes:
         raise ModelError(f"{path}: {MANIFEST} says {entry.size} bytes", DAMAGED)
     data = _read_regular(path, entry.size)
     if len(data) != entry.size:
-        found = "more" if len(data) > entry.size else f"{len(data)}"
-        raise ModelError(f"{path}: {found} bytes where {entry.size} are due", DAMAGED)
+        size = f"more than {entry.size}" if len(data) > entry.size else f"{len(data)}"
+        raise ModelError(f"{path}: {size} bytes, but {MANIFEST} says {entry.size}", DAMAGED)
     if hashlib.sha256(data).hexdigest() != entry.sha256:
-        raise ModelError(f"{path}: its checksum is not the one in {MANIFEST}", DAMAGED)
+        raise ModelError(f"{path}: its checksum differs from the one in {MANIFEST}", DAMAGED)
     return data
 
 
@@ -187,7 +187,7 @@ def _read_regular(path: Path, n_bytes: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What `model.json` says besides the files."""
+    """The part of `model.json` that does not follow from the files."""
 
     model: ModelConfig
     decode: DecodeConfig

@@ -1,8 +1,8 @@
 """ONNX graphs: checked, then opened on one thread of the CPU.
 
-A model folder may come from anywhere. ONNX Runtime would follow a graph to files outside of the
+A model folder may come from anywhere. ONNX Runtime would follow a graph to files outside the
 folder (external data), and some of its operators do far more than arithmetic. So a graph may only
-use operators like those that our exporter writes: no functions, no graphs inside of nodes, and
+use operators like those that our exporter writes: no functions, no graphs inside nodes, and
 weights that are numbers. The file is a protocol buffer. Only the few messages that matter are
 walked, and weights are looked at in place. Field numbers are those of `onnx.proto`.
 """
@@ -71,7 +71,7 @@ class Graph:
 
 
 def check_onnx(data: bytes, where: str) -> None:
-    """Refuse a file with anything but the operators and weights of a headwise model."""
+    """Raise an error for anything but the operators and weights of a headwise model."""
     try:
         for number, value in _fields(memoryview(data)):
             if number in (20, 25):
@@ -145,7 +145,7 @@ def _check_tensor(tensor: memoryview) -> None:
 
 
 def _are_numbers(values: "np.ndarray[tuple[int], np.dtype[np.floating]]") -> bool:
-    """Tell whether all values are finite; a constant alone may be minus infinity, as in a mask."""
+    """Check that all values are finite; a single value may be minus infinity, as in a mask."""
     return bool(np.isfinite(values).all()) or (values.size == 1 and bool(values[0] == -np.inf))
 
 

@@ -21,7 +21,7 @@ from headwise.treebank.sentence import Sentence
 from headwise.vocabulary.vocab import EMPTY_INDEX, N_SPECIALS, Index, Vocab
 
 TINY = 1e-30
-"""What stands for no probability under a logarithm; float32 still has it."""
+"""The probability that replaces 0 before a logarithm; float32 can still represent it."""
 Positions = NDArray[np.int64]
 
 

@@ -2,9 +2,9 @@
 
 A head distribution has N+1 numbers for each of N words, and repair needs several times that. A
 sentence that would exceed the budget is parsed in parts of equal length, each as a sentence of its
-own. If there is to be one root only, the roots of the other parts are then attached to the root of
-the first. So the output is a tree, every word has its line, and memory stays bounded; only heads
-outside of the part are out of reach.
+own. If a sentence must have one root, the roots of the other parts are then attached to the root of
+the first. So the output is a tree, every word has its line, and memory stays bounded; but no word
+can select a head in another part.
 """
 
 from collections.abc import Sequence

@@ -4,7 +4,7 @@
     sentence -> Scorer.select (Eq. 1-6) -> decode (Eq. 8, Sec. 3.3) -> Scorer.label -> Parse
              -> Sentence.with_parse
 
-A parse depends on its sentence alone: not on its neighbours, on the order or on the number of
+A parse depends only on its sentence: not on its neighbours, on the order or on the number of
 threads. Streams stay streams: no more than a few chunks of sentences are in memory at a time.
 """
 
@@ -32,7 +32,7 @@ from headwise.trees.decode import Tree, decode_batch
 from headwise.vocabulary.encode import require_tags
 
 MAX_CHUNK_PAIRS = 2_000_000
-"""Pairs of words (dependent, head) after which a chunk ends early: long sentences go alone."""
+"""Pairs of words (dependent, head) after which a chunk ends early."""
 BYTES_PER_PAIR: dict[Decoder, int] = {"greedy": 16, "mst": 32, "eisner": 48}
 """Bytes for each pair of words, decoding included: 11 to 41 were measured."""
 BYTES_PER_WORD = 2**15
@@ -111,13 +111,15 @@ class Parser:
         self, items: Iterable[Item], threads: int = 1, on_error: OnError = "raise"
     ) -> Iterator[Annotated]:
         """Parse a stream in order; what is malformed passes through without a parse."""
-        message = "annotate takes sentences: annotate([sentence]); for text there is annotate_text"
-        refuse(items, (str, bytes, Sentence), message)
+        if isinstance(items, str | bytes | Sentence):
+            raise TypeError(
+                "annotate takes sentences: annotate([sentence]); for text there is annotate_text"
+            )
         if threads < 1:
             raise ConfigError(f"threads is {threads}", "1 or more")
         errors: list[Exception] = []
         longest = self._longest(threads)
-        found = windows(
+        cut = windows(
             # A model that reads no tags needs no check of each sentence.
             defer_exception(self._checked(items, on_error) if self.vocab.reads else items, errors),
             methodcaller("size"),
@@ -127,22 +129,22 @@ class Parser:
             self.settings.first_window,
         )
         if threads == 1:
-            for window, parts in found:
+            for window, parts in cut:
                 yield from in_order(
                     (at, self._annotate_chunk([window[i] for i in at], longest)) for at in parts
                 )
         else:
-            yield from self._annotate_in_threads(found, longest, threads)
+            yield from self._annotate_in_threads(cut, longest, threads)
         if errors:
             raise errors[0]
 
     def _annotate_in_threads(
-        self, found: Iterable[tuple[list[Item], list[list[int]]]], longest: int, threads: int
+        self, cut: Iterable[tuple[list[Item], list[list[int]]]], longest: int, threads: int
     ) -> Iterator[Annotated]:
         pending: deque[list[tuple[list[int], Future[list[Annotated]]]]] = deque()
         with ThreadPoolExecutor(threads) as pool:
             try:
-                for window, parts in found:
+                for window, parts in cut:
                     futures = [
                         (at, pool.submit(self._annotate_chunk, [window[i] for i in at], longest))
                         for at in parts

@@ -77,12 +77,13 @@ class Scorer(Protocol):
 
 def load_scorer(bundle: Bundle, precision: Precision = "int8") -> Scorer:
     """Load the network of a model folder."""
-    held = [p for p in ("int8", "float32") if f"represent.{p}.onnx" in bundle.manifest.files]
-    if held and precision not in held:
-        raise ModelError(f"{bundle.path}: this model has no {precision}", f"it has {held[0]} only")
-    has_inputs = INPUTS.format(precision) in bundle.manifest.files
+    precisions = [p for p in ("int8", "float32") if f"represent.{p}.onnx" in bundle.contents]
+    if precisions and precision not in precisions:
+        hint = f"it has {precisions[0]} only"
+        raise ModelError(f"{bundle.path}: this model has no {precision}", hint)
+    scorer_class = BatchScorer if INPUTS.format(precision) in bundle.contents else SentenceScorer
     try:
-        scorer = (BatchScorer if has_inputs else SentenceScorer)(bundle, precision)
+        scorer = scorer_class(bundle, precision)
         # The last word, tag and label of the vocabulary: the graphs must have room for them.
         selection = scorer.select_encoded(last_ids(bundle.vocab))
         (label_log_probs,) = scorer.label([selection], [np.zeros(2, np.int32)])
@@ -120,7 +121,7 @@ class BatchScorer:
     def select(self, sentences: Sequence[Sentence]) -> list[Selection]:
         """Give each word of each sentence its distribution over heads."""
         table, rows = self._table.look_up(sentences)
-        lengths = [len(own) for own in rows]
+        lengths = [len(slots) for slots in rows]
         parts = []
         for batch in batches(lengths, mul, MAX_BATCH_SLOTS, self._batch_size):
             index = np.full((lengths[batch[-1]], len(batch)), PADDING, np.intp)  # [T, B]

@@ -1,6 +1,6 @@
 """x_i (Eq. 3) of every distinct word, computed once and remembered, within bounds.
 
-The input vector of a word depends on the word and its tags alone. Most words of a text have come up
+The input vector of a word depends only on the word and its tags. Most words of a text have come up
 before, and then their vector is a row of a table. A table is only ever added to; when it is full, a
 new one takes its place, and threads that work with the old one keep it.
 """
@@ -72,7 +72,7 @@ class InputTable:
         return table, [np.array([ROOT_ROW, *sentence_rows], np.intp) for sentence_rows in rows]
 
     def _with_words(self, words: dict[Hashable, Word]) -> Table:
-        """Return a table that has all words: this one, a new one, or one for these words alone."""
+        """Return a table that has all words: this one, a new one, or one for these words only."""
         with self._lock:
             table = self._table
             new = {key: word for key, word in words.items() if key not in table.rows}

@@ -1,8 +1,8 @@
 """A function applied to a stream by several forked processes, in order: bytes in, bytes out.
 
-Python runs one thread at a time, so threads wait for each other except inside of libraries.
+Python runs one thread at a time, so threads wait for each other except inside libraries.
 Processes do not. They are forked from a parent that has loaded the model, and share its memory as
-long as nobody writes to it; only bytes are sent between them.
+long as no process writes to it; only bytes are sent between them.
 
     parent -> child   an item, or the end of the stream
     child -> parent   the result of `work`, or the error as JSON
@@ -42,7 +42,7 @@ class Failure(msgspec.Struct, frozen=True):
 class FileLock:
     """A lock between forked processes of one thread each; it is released if its holder dies.
 
-    So it is a lock of the kernel, on a file that nobody else can see.
+    So it is a lock of the kernel, on a file without a name.
     """
 
     def __init__(self) -> None:

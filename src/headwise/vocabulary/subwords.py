@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from headwise.arrays import IntArray
 from headwise.errors import ConfigError, ModelError, install
-from headwise.vocabulary.ngrams import MAX_CACHED, WordCache
+from headwise.vocabulary.ngrams import WordCache
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -34,7 +34,7 @@ MAX_WINDOW = 512
 MAX_CHARACTERS = 100
 MAX_SUBWORDS = 16
 _MAX_WINDOWS_OF_WORD = 4
-"""Windows that one subword can be in, at the most: two or three, and the last one."""
+"""Windows that one subword can be in: two or three, and the last one."""
 
 Id = Annotated[int, Meta(ge=0, lt=10_000_000)]
 
@@ -51,14 +51,14 @@ class EncoderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
     n_ids: Annotated[int, Meta(ge=1, le=10_000_000)]
     """Rows of its table of subwords."""
     window: Annotated[int, Meta(ge=4, le=MAX_WINDOW)]
-    """Ids in a window at the most, those around it included."""
+    """Most ids in a window, including those in front and at the end."""
     size: Annotated[int, Meta(ge=1, le=16_384)]
     """Length of its states."""
     network: dict[str, Any]
-    """Its own `config.json`; only PyTorch reads it."""
+    """The `config.json` of the transformer; only PyTorch reads it."""
 
     def __post_init__(self) -> None:
-        """Refuse ids without a row, and a window without room for two subwords."""
+        """Check that ids have a row, and that a window has room for two subwords."""
         if max(*self.before, *self.after, self.unknown) >= self.n_ids:
             raise ValueError("an id has no row in the table of subwords")
         if self.room < 2:
@@ -97,19 +97,13 @@ class WindowBatch:
 class Subwords:
     """Cuts words with a tokenizer, which is opened on first use, and remembers them."""
 
-    def __init__(
-        self,
-        settings: EncoderSettings,
-        tokenizer: bytes,
-        where: str,
-        max_cached: int = MAX_CACHED,
-    ) -> None:
+    def __init__(self, settings: EncoderSettings, tokenizer: bytes, where: str) -> None:
         """Take the bytes of `tokenizer.json` of the folder `where`."""
         self.settings = settings
         self.tokenizer = tokenizer
         self._where = where
         self._opened: Tokenizer | None = None
-        self._cache = WordCache(self._cut, max_cached)
+        self._cache = WordCache(self._cut)
         room = settings.room
         self._longest = min(MAX_SUBWORDS, room - room // 2)
 

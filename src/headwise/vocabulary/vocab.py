@@ -220,4 +220,6 @@ def vocab_from_json(data: bytes, where: str) -> Vocab:
         )
     except ModelError as error:
         raise ModelError(f"{where}: {error.what}", hint) from error
-    return vocab.as_in(vocab.treebanks[0]) if vocab.treebanks else vocab
+    if "treebank" in lists.mark_columns and vocab.treebanks:
+        return vocab.as_in(vocab.treebanks[0])
+    return vocab
