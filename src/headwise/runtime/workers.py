@@ -108,8 +108,9 @@ def map_in_processes(work: Work, items: Iterable[bytes], n_processes: int) -> It
             if errors:
                 raise errors[0]
         except BaseException:
-            for child in children:  # wakes the threads that wait for them
-                child.process.terminate()
+            # Wakes the threads that wait for them. A child that has just started may lose SIGTERM.
+            for child in children:
+                child.process.kill()
             raise
 
 
