@@ -79,16 +79,22 @@ def test_ctrl_c_during_imports_gives_no_traceback() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code"),
-    [(["train", RECIPE], 1), (["parse", SAMPLE, "--device", "cuda"], 1), (["parse", SAMPLE], 0)],
+    ("module", "extra", "arguments"),
+    [
+        ("torch", "train", ["train", RECIPE]),
+        ("torch", "train", ["parse", SAMPLE, "--device", "cuda"]),
+        ("torch", None, ["parse", SAMPLE]),
+        ("pyarrow", "corpus", ["corpus", SAMPLE, "-o", "nowhere"]),
+    ],
 )
-def test_only_training_and_gpus_need_torch(
-    arguments: list[object], code: int, tmp_path: Path
+def test_a_missing_library_says_what_to_install(
+    module: str, extra: str | None, arguments: list[object], tmp_path: Path
 ) -> None:
-    (tmp_path / "torch.py").write_text("raise ModuleNotFoundError('no torch', name='torch')\n")
+    error = f"raise ModuleNotFoundError('no {module}', name={module!r})\n"
+    (tmp_path / f"{module}.py").write_text(error)
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     command = [sys.executable, "-m", "headwise", *map(str, arguments)]
     environment = {**os.environ, "PYTHONPATH": path}
     done = subprocess.run(command, capture_output=True, check=False, env=environment)
-    assert done.returncode == code, done.stderr
-    assert (b"pip install 'headwise[train]'" in done.stderr) == (code == 1)
+    assert done.returncode == int(extra is not None), done.stderr
+    assert extra is None or f"pip install 'headwise[{extra}]'" in done.stderr.decode()
