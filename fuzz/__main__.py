@@ -64,6 +64,8 @@ def run(seconds: float, seed: int, names: list[str], crashes: Path) -> int:
         targets = [target for target in TARGETS if target.name in names]
         if "server" in names:
             targets.append(stack.enter_context(fuzzed_server()))
+        for target in targets:  # loads or trains a model, which should not count
+            check(target, target.make(random.Random(seed)))
         end = time.monotonic() + seconds
         for target in cycle(targets):
             until = min(end, time.monotonic() + SLICE_SECONDS)

@@ -11,7 +11,7 @@ import pytest
 
 from bench.corpus import descendants, is_worker
 from tests.faults.conftest import Command
-from tests.faults.made_faults import MEBIBYTE, read_tree, require_message, run, start
+from tests.faults.made_faults import read_tree, require_message, run, start
 
 SECONDS = 60
 
@@ -54,16 +54,11 @@ def test_a_ray_worker_dies(command: Command, tmp_path: Path) -> None:
     assert read_tree(tmp_path / "out") == command.expected
 
 
-# With 400 MiB Ray's library can be loaded, but at times aborts the process without a word.
+# Without memory, Ray's own library may abort the process, or write a traceback at its end.
 @pytest.mark.parametrize("command", ["corpus"], indirect=True)
-@pytest.mark.parametrize(
-    "limits", [{resource.RLIMIT_NOFILE: 60}, {resource.RLIMIT_AS: 300 * MEBIBYTE}]
-)
-def test_ray_has_not_enough_to_start(
-    command: Command, tmp_path: Path, limits: dict[int, int]
-) -> None:
+def test_ray_has_too_few_descriptors_to_start(command: Command, tmp_path: Path) -> None:
     arguments = [2 if argument == 0 else argument for argument in command.arguments]
-    code, stderr = run(*arguments, cwd=tmp_path, limits=limits)
+    code, stderr = run(*arguments, cwd=tmp_path, limits={resource.RLIMIT_NOFILE: 60})
     assert code == 1
-    require_message(stderr, "ulimit -n", "not enough memory")
+    require_message(stderr, "ulimit -n")
     command.require_same(tmp_path)
