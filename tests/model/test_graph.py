@@ -9,7 +9,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from headwise.errors import ModelError
 from headwise.model.bundle import MODELS_FOLDER
-from headwise.model.graph import check_onnx
+from headwise.model.graph import Graph, check_onnx
 
 
 def graph_of(
@@ -98,3 +98,11 @@ def test_a_file_that_ends_early_is_refused(n_bytes: int) -> None:
 def test_what_is_not_a_protocol_buffer_is_refused() -> None:
     with pytest.raises(ModelError, match="not an ONNX file"):
         check_onnx(b"\xff" * 100, "m.onnx")
+
+
+def test_a_graph_that_fails_when_it_runs_is_an_error_of_the_model() -> None:
+    model = graph_of()
+    model.ir_version, model.opset_import[0].version = 10, 20
+    graph = Graph(model.SerializeToString(), "m.onnx")
+    with pytest.raises(ModelError, match=r"m\.onnx: ONNX Runtime cannot run it"):
+        graph.run({"x": np.zeros(5, np.float32)})

@@ -15,7 +15,7 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 
 from headwise.arrays import FloatArray
-from headwise.errors import ModelError
+from headwise.errors import ModelError, explain_shortage
 
 ORT_ERRORS = tuple(
     getattr(ort.capi.onnxruntime_pybind11_state, name)
@@ -54,19 +54,26 @@ def open_graph(data: bytes, where: str, *, keeps_memory: bool) -> ort.InferenceS
 
 
 class Graph:
-    """One graph of a scorer, ready to run; its memory is returned after each run."""
+    """One graph, ready to run."""
 
-    def __init__(self, data: bytes, where: str) -> None:
-        """Open a graph from the bytes of its file; `where` names it in messages."""
-        # With an arena of its own, one long sentence would hold its memory forever.
-        self._session = open_graph(data, where, keeps_memory=False)
+    def __init__(self, data: bytes, where: str, *, keeps_memory: bool = False) -> None:
+        """Open a graph from the bytes of its file; `where` names it in messages.
+
+        One that `keeps_memory` is faster, but one long sentence would hold its memory forever.
+        """
+        self._session = open_graph(data, where, keeps_memory=keeps_memory)
+        self._where = where
         self.inputs = [node.name for node in self._session.get_inputs()]
 
     def run(self, feed: Mapping[str, NDArray[Any]]) -> list[FloatArray]:
         """Run on the inputs that the graph has: a parser without tags reads none, for example."""
-        results: list[FloatArray] = self._session.run(
-            None, {name: feed[name] for name in self.inputs}
-        )
+        arrays = {name: feed[name] for name in self.inputs}
+        try:
+            results: list[FloatArray] = self._session.run(None, arrays)
+        except ORT_ERRORS as error:
+            if explain_shortage(error):
+                raise
+            raise ModelError(f"{self._where}: ONNX Runtime cannot run it: {error}") from error
         return results
 
 

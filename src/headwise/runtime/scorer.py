@@ -26,7 +26,7 @@ from headwise.arrays import FloatArray, IntArray
 from headwise.errors import ModelError
 from headwise.grouping import PASS_SIZE, batches, in_order
 from headwise.model.bundle import DAMAGED, INPUTS, PAIR_WEIGHTS, SELECT, Bundle
-from headwise.model.graph import ORT_ERRORS, Graph
+from headwise.model.graph import Graph
 from headwise.runtime.pairs import exponentials, head_log_probs
 from headwise.runtime.table import PADDING, InputTable
 from headwise.settings.choices import Precision
@@ -84,10 +84,13 @@ def load_scorer(bundle: Bundle, precision: Precision = "int8") -> Scorer:
     scorer_class = BatchScorer if INPUTS.format(precision) in bundle.contents else SentenceScorer
     try:
         scorer = scorer_class(bundle, precision)
+    except (KeyError, ValueError) as error:
+        raise ModelError(f"{bundle.path}: {MISFIT}", DAMAGED) from error
+    try:
         # The last word, tag and label of the vocabulary: the graphs must have room for them.
         selection = scorer.select_encoded(last_ids(bundle.vocab))
         (label_log_probs,) = scorer.label([selection], [np.zeros(2, np.int32)])
-    except (KeyError, ValueError, *ORT_ERRORS) as error:
+    except (KeyError, ValueError, ModelError) as error:
         raise ModelError(f"{bundle.path}: {MISFIT}", DAMAGED) from error
     shapes = [log_probs.shape for log_probs in (*selection.tag_log_probs, label_log_probs)]
     tag_shapes = [(2, len(index.strings)) for index in bundle.vocab.predicted.values()]
@@ -242,11 +245,14 @@ class _PairWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def _read_v_a(bundle: Bundle) -> FloatArray:
     try:
-        return np.array(
-            msgspec.json.decode(bundle.read(PAIR_WEIGHTS), type=_PairWeights).v_a, np.float32
-        )
+        weights = msgspec.json.decode(bundle.read(PAIR_WEIGHTS), type=_PairWeights)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ModelError(f"{bundle.path / PAIR_WEIGHTS}: {error}", DAMAGED) from error
+    with np.errstate(over="ignore"):
+        v_a = np.array(weights.v_a, np.float32)
+    if not np.isfinite(v_a).all():
+        raise ModelError(f"{bundle.path / PAIR_WEIGHTS}: a weight is not a finite number", DAMAGED)
+    return v_a
 
 
 def _split_tags(

@@ -20,7 +20,7 @@ from msgspec import Meta
 
 from headwise.errors import ModelError
 from headwise.model.bundle import DAMAGED, Bundle
-from headwise.model.graph import ORT_ERRORS, open_graph
+from headwise.model.graph import Graph
 from headwise.settings.choices import Input
 from headwise.text.assemble import assemble
 from headwise.text.expand import MAX_KEY, Expansions, Words
@@ -157,17 +157,16 @@ def _is_valid(key: str, words: Words, may_be_empty: int | None) -> bool:
 
 def _open_network(data: bytes, where: str, settings: SegmentSettings) -> CharacterScorer:
     """Open the graph on one thread and check that it fits its settings."""
-    session = open_graph(data, where, keeps_memory=True)  # windows have a fixed size
+    graph = Graph(data, where, keeps_memory=True)  # windows have a fixed size
 
     def score(ids: CharacterIds) -> BoundaryScores:
-        scores: BoundaryScores = session.run(None, {"ids": ids})[0]
-        return scores
+        return graph.run({"ids": ids})[0]
 
     last_id = FIRST_CHARACTER + len(settings.characters) - 1
     try:
         scores = score(np.array([PADDING_ID] * (2 * settings.reach) + [last_id], np.int32))
         fits = scores.shape == (1, N_SCORES)
-    except (ValueError, *ORT_ERRORS):
+    except (KeyError, ValueError, ModelError):
         fits = False
     if not fits:
         raise ModelError(f"{where}: the graph does not fit its settings", DAMAGED)
