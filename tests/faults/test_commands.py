@@ -57,7 +57,7 @@ def test_too_little_memory(command: Command, tmp_path: Path) -> None:
     for size in MEMORY[command.name]:
         limits = {resource.RLIMIT_AS: size * MEBIBYTE}
         code, stderr = run(*command.arguments, cwd=tmp_path, limits=limits)
-        if "OpenBLAS error" in stderr:  # it ends the process while numpy is imported
+        if "OpenBLAS" in stderr:  # it ends the process while numpy is imported
             continue
         assert code == 1, (size, stderr)
         require_message(stderr, "not enough memory")
