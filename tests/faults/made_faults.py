@@ -32,7 +32,9 @@ def start(
         stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=os.environ | (environment or {}),
+        # Not measured: coverage holds a lock, and a signal that arrives inside it would wait forever.
+        env={k: v for k, v in os.environ.items() if not k.startswith("COVERAGE_")}
+        | dict(environment or {}),
         start_new_session=True,
         preexec_fn=set_limits,  # noqa: PLW1509 - tests start no threads before
     )
