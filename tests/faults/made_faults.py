@@ -32,7 +32,7 @@ def start(
         stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        # Not measured: coverage holds a lock, and a signal that arrives inside it would wait forever.
+        # Without coverage: a signal that arrives while it holds its lock would wait forever.
         env={k: v for k, v in os.environ.items() if not k.startswith("COVERAGE_")}
         | dict(environment or {}),
         start_new_session=True,
