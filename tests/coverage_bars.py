@@ -1,10 +1,10 @@
-"""Check branch coverage: at least 97% in `network/` and `learn/`, and at least 97% elsewhere."""
+"""Check branch coverage: at least 96% in `network/` and `learn/`, and at least 96% elsewhere."""
 
 import json
 import sys
 from pathlib import Path
 
-MIN_PERCENT = {"in network/ and learn/": 97.0, "elsewhere": 97.0}
+MIN_PERCENT = {"in network/ and learn/": 96.0, "elsewhere": 96.0}
 
 
 def main(report_path: str) -> int:
