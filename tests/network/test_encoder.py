@@ -67,42 +67,71 @@ def test_padding_and_batch_mates_change_nothing(encoder: Encoder, laid: list[Win
             torch.testing.assert_close(states, alone, atol=1e-5, rtol=1e-4)
 
 
-@pytest.mark.parametrize("kind", PLAIN_KINDS)
-def test_plain_kinds_take_a_mask_as_it_is_added(kind: str) -> None:
-    """Their own way of making it waits for a GPU, so that no step could be recorded."""
+def plain_encoder(kind: str) -> Encoder:
     sizes = {"hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 2}
     if kind == "distilbert":
         sizes = {"dim": 16, "n_heads": 2, "n_layers": 2, "hidden_dim": 24}
     network = {"model_type": kind, "vocab_size": 50, "max_position_embeddings": 40, **sizes}
     torch.manual_seed(1)
     made = Encoder(settings(network=network, n_ids=50, size=16)).eval()
+    assert made.is_plain
+    return made
+
+
+MASK = torch.arange(8) < torch.tensor([8, 5, 1])[:, None]
+
+
+@pytest.mark.parametrize("kind", PLAIN_KINDS)
+def test_plain_kinds_take_vectors_and_a_mask_as_it_is_added(kind: str) -> None:
+    """Their own way of making it waits for a GPU, so that no step could be recorded."""
+    made = plain_encoder(kind)
     ids = torch.randint(3, 50, (3, 8))
-    mask = torch.arange(8) < torch.tensor([8, 5, 1])[:, None]
     with torch.inference_mode():
-        expected = made.model(input_ids=ids, attention_mask=mask.long()).last_hidden_state
-        assert made.is_plain
-        torch.testing.assert_close(made.states(ids, mask)[mask], expected[mask])
+        expected = made.model(input_ids=ids, attention_mask=MASK.long()).last_hidden_state
+        torch.testing.assert_close(made.states(ids, MASK)[MASK], expected[MASK])
+        exported = made.for_export()
+        torch.testing.assert_close(exported.read(made.embed(ids), MASK)[MASK], expected[MASK])
+    assert made.fused
+    assert not exported.fused
+    assert made.is_mpnet or made.model.config._attn_implementation == "sdpa"
+    assert exported.model.config._attn_implementation == "eager"
 
 
-def test_what_is_stored_is_selected_in_a_shape_that_the_slots_decide(
+@pytest.mark.parametrize("kind", PLAIN_KINDS)
+def test_no_step_of_a_plain_kind_depends_on_values(kind: str) -> None:
+    """A value that decides what runs next would have to be waited for on a GPU."""
+    from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
+
+    made = plain_encoder(kind).train()
+    with FakeTensorMode(allow_non_fake_inputs=True) as without_values:
+        ids, mask = without_values.from_tensor(torch.ones(3, 8).long()), MASK
+        made.states(ids, without_values.from_tensor(mask)).sum().backward()  # type: ignore[no-untyped-call]
+        with pytest.raises(DataDependentOutputException):
+            bool(ids.all())
+
+
+def test_what_is_stored_is_selected_in_a_shape_that_the_size_decides(
     encoder: Encoder, laid: list[Windows]
 ) -> None:
     stored = store_windows(laid, CPU)
     whole = read(encoder, laid)
+    assert stored.sizes == [windows.ids.size for windows in laid]
     shapes = {}
     for chosen in ([0, 2], [2, 2], [3, 1], [1, 0, 3], [0, 2, 3]):
-        slots = max(len(laid[i].reads) for i in chosen)
-        for longest in (slots, slots + 3):  # batches are rounded up
-            windows = stored.select(torch.tensor(chosen), longest)
+        largest = max(stored.sizes[i] for i in chosen)
+        for size in (largest, largest + 3):  # batches are rounded up
+            windows = stored.select(torch.tensor(chosen), size)
             assert windows.mask.any(dim=1).all()
-            shapes[len(chosen), longest] = windows.ids.shape
+            shapes[len(chosen), size] = windows.ids.shape
             with torch.inference_mode():
                 states = encoder(windows)
             for row, i in zip(states, chosen, strict=True):
                 n = len(laid[i].reads)
                 torch.testing.assert_close(row[:n], whole[i, :n], atol=1e-5, rtol=1e-4)
-    assert shapes[2, 4] == (2, 5)  # of the sentences that have so many slots, or fewer
-    assert shapes[2, 21] == shapes[2, 24] == (8, 39)
+    assert stored.sizes == [5, 4 * 39, 3, 21]
+    assert shapes[2, 5] == shapes[2, 8] == (2, 8)  # padded to a multiple of 8
+    assert shapes[3, 21] == shapes[3, 24] == (3, 24)
+    assert shapes[2, 4 * 39] == shapes[2, 4 * 39 + 3] == (8, 39)  # never beyond the widest
 
 
 def test_a_transformer_that_cannot_be_built_is_refused(subwords: Subwords) -> None:

@@ -3,17 +3,30 @@
 from dataclasses import replace
 
 import made_encoders
+import numpy as np
 import pytest
 import torch
 
-from headwise.network.inputs import Inputs, VectorBag, drop_parts
+from headwise.network.inputs import Inputs, PriorReader, VectorBag, drop_parts, to_device
 from headwise.settings.model import ModelConfig
+from headwise.treebank.sentence import sentence_from_words
 from headwise.vocabulary.encode import WordIds
+from headwise.vocabulary.letters import END_OF_WORD, START_OF_WORD, Letters
+from headwise.vocabulary.lexicon import build_lexicon
 from headwise.vocabulary.ngrams import Ngrams
 from headwise.vocabulary.vocab import PAD, ROOT, UNK, Index, Vocab
 
 PLAIN = Vocab(Index("abcdef"), Index("NVD"), Index(["root"]), "xpos")
-VOCAB = replace(PLAIN, ngrams=Ngrams(20), vectors=Index("abxy"), marks=Index("mno"))
+SEEN = sentence_from_words([("a", "NOUN"), ("b", "VERB")], ["form", "upos"])
+LEXICON = build_lexicon(SEEN.words)
+VOCAB = replace(
+    PLAIN,
+    ngrams=Ngrams(20),
+    vectors=Index("abxy"),
+    marks=Index("mno"),
+    alphabet=Letters("abc"),
+    lexicon=LEXICON,
+)
 FULL = ModelConfig(
     word_size=5,
     tag_size=3,
@@ -24,6 +37,10 @@ FULL = ModelConfig(
     vectors="v",
     vector_words=4,
     vector_size=2,
+    letters=7,
+    letter_size=3,
+    letters_size=8,
+    prior_size=9,
 )
 WORDS = torch.tensor([[ROOT, 3, 4, 5], [ROOT, 8, UNK, PAD]])
 TAGS = torch.tensor([[ROOT, 3, 4, 5], [ROOT, 3, 3, PAD]])
@@ -34,7 +51,24 @@ VECTORS = torch.tensor([[ROOT, 3, 4, UNK], [ROOT, 6, 5, PAD]])
 MARKS = torch.tensor(
     [[[ROOT, PAD], [3, 4], [5, PAD], [PAD, PAD]], [[ROOT, PAD], [5, 4], [3, PAD], [PAD, PAD]]]
 )  # fmt: skip
-IDS = WordIds(WORDS, TAGS, NGRAMS, VECTORS, MARKS)
+LETTERS = torch.tensor(
+    [
+        [
+            [START_OF_WORD, END_OF_WORD, 0],
+            [START_OF_WORD, 4, END_OF_WORD],
+            [START_OF_WORD, 5, END_OF_WORD],
+            [0] * 3,
+        ],
+        [
+            [START_OF_WORD, END_OF_WORD, 0],
+            [START_OF_WORD, 6, END_OF_WORD],
+            [START_OF_WORD, 1, END_OF_WORD],
+            [0] * 3,
+        ],
+    ]
+)
+PRIOR = torch.rand(2, 4, LEXICON.prior_size, generator=torch.Generator().manual_seed(1))
+IDS = WordIds(WORDS, TAGS, NGRAMS, VECTORS, MARKS, LETTERS, PRIOR)
 
 
 def inputs(config: ModelConfig = FULL, vocab: Vocab = VOCAB) -> Inputs:
@@ -56,14 +90,16 @@ def test_a_bag_is_the_mean_or_the_sum_and_ignores_padding(takes_mean: bool, divi
 def test_parts_stand_side_by_side() -> None:
     made = inputs().eval()
     x = made(IDS)
-    assert x.shape == (2, 4, 20)
-    assert made.size == 20
+    assert x.shape == (2, 4, 37)
+    assert made.size == 37
     assert made.tag is not None
     assert made.mark is not None
     assert made.spelling is not None
+    assert made.letters is not None
+    assert made.prior is not None
     assert made.vector is not None
     parts = [made.word(WORDS), made.tag(TAGS), made.mark(MARKS)]
-    parts += [made.spelling(NGRAMS), made.vector(VECTORS)]
+    parts += [made.spelling(NGRAMS), made.letters(LETTERS), made.prior(PRIOR), made.vector(VECTORS)]
     torch.testing.assert_close(x, torch.cat(parts, dim=-1))
 
 
@@ -75,10 +111,13 @@ def test_parts_stand_side_by_side() -> None:
         (ModelConfig(word_size=5, tag_column="none", pieces=20, piece_size=4), 9),
         (ModelConfig(word_size=5, tag_column="none", vector_words=4, vector_size=2), 7),
         (ModelConfig(word_size=5, tag_column="none", marks=("feats",), mark_size=9), 14),
+        (ModelConfig(word_size=5, tag_column="none", letters=7, letters_size=8), 13),
+        (ModelConfig(word_size=5, tag_column="none", prior_size=9), 14),
     ],
 )
 def test_only_the_parts_of_the_config_are_read(config: ModelConfig, size: int) -> None:
-    made = inputs(config).eval()
+    vocab = VOCAB if config.letters else replace(VOCAB, alphabet=Letters())
+    made = inputs(config, vocab).eval()
     x = made(IDS)
     assert x.shape == (2, 4, size)
     assert made.size == size
@@ -89,6 +128,8 @@ def test_only_the_parts_of_the_config_are_read(config: ModelConfig, size: int) -
         NGRAMS if made.spelling else nothing(NGRAMS),
         VECTORS if made.vector else nothing(VECTORS),
         MARKS if made.mark else nothing(MARKS),
+        LETTERS if made.letters else nothing(LETTERS),
+        PRIOR if made.prior else nothing(PRIOR),
     )
     assert torch.equal(x, made(unread))
 
@@ -148,3 +189,20 @@ def test_parts_are_dropped_whole_and_the_rest_is_scaled_up(n_parts: int) -> None
     torch.testing.assert_close(total, n_parts * (n_kept > 0).float())
     # So what is expected of a part is itself, but for words of which nothing is left.
     assert scales.mean().item() == pytest.approx(1 - share**n_parts, abs=0.03)
+
+
+def test_what_the_lexicon_knows_becomes_values_between_minus_one_and_one() -> None:
+    torch.manual_seed(3)
+    reader = PriorReader(LEXICON.prior_size, 9)
+    read = reader(100 * PRIOR)
+    assert read.shape == (2, 4, 9)
+    assert read.abs().max() <= 1
+    assert read.std() > 0.1
+
+
+def test_ids_become_int64_and_other_numbers_stay_as_they_are() -> None:
+    cpu = torch.device("cpu")
+    assert to_device(np.array([1, 2], np.int32), cpu).dtype == torch.int64
+    shares = np.array([0.25, 0.5], np.float32)
+    assert to_device(shares, cpu).dtype == torch.float32
+    assert to_device(shares, cpu).tolist() == [0.25, 0.5]

@@ -33,7 +33,9 @@ def ids(*rows: list[int]) -> tuple[WordIds[Tensor], Tensor]:
     for i, row in enumerate(rows):
         words[i, : len(row)] = torch.tensor(row)
     tags = words.clamp(max=5)
-    return WordIds(words, tags, words[..., None], tags, tags[..., None]), lengths
+    nothing = torch.zeros(*words.shape, 0)
+    given = (words, tags, words[..., None], tags, tags[..., None], nothing.long(), nothing)
+    return WordIds(*given), lengths
 
 
 def test_scores_are_equation_6() -> None:
@@ -187,7 +189,7 @@ def test_parameters_are_of_heads_or_of_labels() -> None:
         len(made.parameters_of(part)) for part in ("heads", "labels", "all")
     )
     assert n_heads + n_labels == n_all == len(list(made.parameters()))
-    tagger = made.tag.columns["upos"].weight
+    tagger = made.tag.last["upos"].weight
     assert any(parameter is tagger for parameter in made.parameters_of("heads"))
 
 

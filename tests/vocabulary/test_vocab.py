@@ -87,8 +87,32 @@ def test_tags_come_from_the_chosen_column_rare_ones_too() -> None:
 def test_predicted_tags_are_collected_by_column() -> None:
     vocab = build_vocab(TRAIN, "none", 1, predicted=["xpos", "upos"])
     tags = [(column, index.strings) for column, index in vocab.predicted.items()]
-    assert tags == [("xpos", ("NN", "DT", "CD")), ("upos", ("DET", "X", "NOUN"))]
+    assert tags == [("upos", ("DET", "X", "NOUN")), ("xpos", ("NN", "DT", "CD"))]
     assert vocab.tags.strings == ()
+
+
+def test_features_and_rules_of_lemmas_are_collected() -> None:
+    rows = [
+        ("cats", "cat", "NOUN", "Number=Plur"),
+        ("dogs", "dog", "NOUN", "Number=Plur"),
+        ("dog", "dog", "NOUN", "_"),
+        ("is", "be", "AUX", "Number=Sing"),
+    ]
+    treebank = [sentence_from_words(rows, ["form", "lemma", "upos", "feats"])]
+    vocab = build_vocab(treebank, "none", 1, 0, ["lemma", "feats", "upos", "xpos"], True)
+    assert vocab.features is not None
+    assert vocab.features.values == {"Number": ("Plur", "Sing")}
+    assert vocab.rules is not None
+    assert vocab.rules.strings == ("lower||-",)  # others are seen once
+    assert vocab.outputs == {"upos": (2,), "feats": (1, 3), "lemma": (1,)}  # XPOS is blank
+    assert vocab.alphabet.letters[:3] == ("s", "d", "g")
+
+
+def test_columns_that_teach_nothing_are_not_predicted() -> None:
+    blank = [sentence_from_words([("a", "x", "b")], ["form", "feats", "lemma"])]
+    vocab = build_vocab(blank, "none", 1, 0, ["upos", "feats", "lemma"])
+    assert vocab.outputs == {}
+    assert (vocab.features, vocab.rules, vocab.alphabet.letters) == (None, None, ())
 
 
 def test_each_tag_part_and_feature_is_a_mark() -> None:
@@ -120,7 +144,9 @@ def test_a_vocabulary_comes_back_from_json(tag_column: TagColumn, is_full: bool)
     sentences = [s for name in names for s in read_sentences(FIXTURES / name)]
     vocab = build_vocab(sentences, tag_column, min_count=1)
     if is_full:
-        vocab = build_vocab(sentences, tag_column, 1, 700, ["xpos", "upos"])
+        vocab = build_vocab(
+            sentences, tag_column, 1, 700, ["xpos", "upos", "feats", "lemma"], reads_letters=True
+        )
         vocab = replace(vocab, vectors=Index(["the", "of", "ñ"]))
         marks = Index(["treebank=a b", "treebank=c", "upos=X", "feats=Case=Nom"])
         vocab = replace(vocab, mark_columns=("treebank", "upos", "feats"), marks=marks)
@@ -136,6 +162,8 @@ def strings(vocab: Vocab) -> tuple[object, ...]:
     indexes = (vocab.words, vocab.tags, vocab.labels, vocab.vectors, vocab.marks)
     predicted = [(column, index.strings) for column, index in vocab.predicted.items()]
     others = (vocab.tag_column, vocab.ngrams.n_buckets, predicted, vocab.mark_columns)
+    rules = None if vocab.rules is None else vocab.rules.strings
+    others += (vocab.alphabet.letters, vocab.features, rules)
     return (*(index.strings for index in indexes), *others)
 
 
@@ -149,6 +177,19 @@ WRONG_VALUES: dict[str, dict[str, object]] = {
     "unknown predicted column": {"predicted": {"feats": ["X"]}},
     "mark twice": {"marks": ["upos=X", "upos=X"]},
     "unknown mark column": {"mark_columns": ["lemma"]},
+    "letter twice": {"letters": ["a", "a"]},
+    "two letters as one": {"letters": ["ab"]},
+    "feature of no value": {"features": {"Case": []}},
+    "value twice": {"features": {"Case": ["Nom", "Nom"]}},
+    "feature with a tab": {"features": {"Ca\tse": ["Nom"]}},
+    "feature that is two": {"features": {"A=1|B": ["2"]}},
+    "value that is two": {"features": {"A": ["1|B=2"]}},
+    "empty value": {"features": {"Case": [""]}},
+    "too many values": {
+        "features": {f"F{i}": [str(v) for v in range(1 if i else 2**11)] for i in range(2**9)}
+    },
+    "rule twice": {"rules": ["lower||", "lower||"]},
+    "not a rule": {"rules": ["other||"]},
     "too few pieces": {"pieces": -1},
     "too many pieces": {"pieces": 10**9},
 }
@@ -174,7 +215,8 @@ def test_sentences_are_read_as_in_the_main_treebank_or_as_in_a_chosen_one() -> N
 
 def test_json_of_an_older_release_is_read() -> None:
     vocab = vocab_from_json(json.dumps(JSON).encode(), "v")
-    assert strings(vocab) == (("a",), ("T",), ("root",), (), (), "xpos", 0, [], ())
+    older = (("a",), ("T",), ("root",), (), (), "xpos", 0, [], (), (), None, None)
+    assert strings(vocab) == older
     assert json.loads(vocab_to_json(vocab)) == JSON
     with pytest.raises(ConfigError, match="was not trained to tell treebanks apart"):
         vocab.as_in("a")

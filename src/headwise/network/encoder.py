@@ -7,6 +7,8 @@ folder. Training, and parsing on a GPU, need `transformers`, which builds the ne
 that the run and the model keep, so that neither needs the folder again.
 """
 
+import copy
+import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,10 +21,18 @@ from torch import Tensor, nn
 
 from headwise.errors import ConfigError, HeadwiseError, ModelError, install
 from headwise.network.inputs import to_device
+from headwise.network.mpnet import distance_buckets, read_mpnet
 from headwise.vocabulary.subwords import EncoderSettings, Windows, join_windows
 
-PLAIN_KINDS = ("bert", "camembert", "distilbert", "electra", "roberta", "xlm-roberta")
-"""Transformers that take an additive attention mask and never wait for the GPU."""
+MPNET = "mpnet"
+PLAIN_KINDS = ("bert", "camembert", "distilbert", "electra", MPNET, "roberta", "xlm-roberta")
+"""Transformers that take subword vectors and an additive mask, and never wait for the GPU.
+
+Their attention is fused, except in graphs of ONNX.
+"""
+_LAYER = re.compile(r"\.layers?\.(\d+)\.")
+WIDTH_STEP = 8
+"""Windows in training are padded to a multiple of it, which fused attention needs."""
 ENCODER_HINT = "--set model.encoder=FOLDER, a folder as transformers' save_pretrained writes it"
 
 
@@ -44,9 +54,12 @@ class Encoder(nn.Module):
         config = read_network(settings.network)
         if (config.vocab_size, config.hidden_size) != (settings.n_ids, settings.size):
             raise ModelError("the settings of the encoder do not match its network")
+        self.is_plain = config.model_type in PLAIN_KINDS
+        self.is_mpnet = config.model_type == MPNET
+        self.fused = self.is_plain
+        kind = "sdpa" if self.fused and not self.is_mpnet else "eager"
         try:
-            # Plain attention adds up in the same order each time, and is simple to export.
-            self.model = transformers.AutoModel.from_config(config, attn_implementation="eager")
+            self.model = transformers.AutoModel.from_config(config, attn_implementation=kind)
         except (KeyError, TypeError, ValueError) as error:
             raise ConfigError(
                 f"transformers {transformers.__version__} cannot build the encoder: {error}",
@@ -55,7 +68,9 @@ class Encoder(nn.Module):
         self.model.float()
         self.model.pooler = None
         self.size = settings.size
-        self.is_plain = config.model_type in PLAIN_KINDS
+        if self.is_mpnet:
+            buckets = distance_buckets(config.max_position_embeddings)
+            self.register_buffer("buckets", buckets, persistent=False)
 
     def forward(self, windows: WindowIds) -> Tensor:
         """Read windows: float [B, N+1, size], the state of each word's first subword."""
@@ -65,13 +80,44 @@ class Encoder(nn.Module):
 
     def states(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
         """Give the last states [V, L, size] of ids [V, L]; mask as in `WindowIds`."""
-        if mask is not None and self.is_plain:
-            lowest = torch.finfo(torch.float32).min
-            mask = torch.where(mask, 0.0, lowest)[:, None, None]  # [V, 1, 1, L]
-        elif mask is not None:
-            mask = mask.long()
+        if self.is_plain:
+            return self.read(self.embed(ids), mask)
+        mask = None if mask is None else mask.long()
         last: Tensor = self.model(input_ids=ids, attention_mask=mask).last_hidden_state
         return last
+
+    def embed(self, ids: Tensor) -> Tensor:
+        """Look up the vectors of subwords [V, L]: float [V, L, k]."""
+        vectors: Tensor = self.model.get_input_embeddings()(ids)
+        return vectors
+
+    def read(self, embedded: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Do the rest, for a plain kind: from vectors [V, L, k] to the last states."""
+        added = None
+        if mask is not None:
+            lowest = torch.finfo(torch.float32).min
+            added = torch.where(mask, 0.0, lowest)[:, None, None]  # [V, 1, 1, L]
+        if self.is_mpnet:
+            return read_mpnet(self.model, embedded, added, self.get_buffer("buckets"), self.fused)
+        last: Tensor = self.model(inputs_embeds=embedded, attention_mask=added).last_hidden_state
+        return last
+
+    def depths(self) -> dict[nn.Parameter, int]:
+        """Count the layers above each weight: 0 for the last layer; tables are below all layers."""
+        numbers = {
+            weight: int(found[1]) if (found := _LAYER.search(name)) else -1
+            for name, weight in self.named_parameters()
+        }
+        last = max(numbers.values())
+        return {weight: last - number for weight, number in numbers.items()}
+
+    def for_export(self) -> "Encoder":
+        """Copy the network with the plain formula of attention, which ONNX Runtime runs well."""
+        copied = copy.deepcopy(self)
+        if self.fused and not self.is_mpnet:
+            copied.model.set_attn_implementation("eager")
+        copied.fused = False
+        return copied
 
 
 def import_transformers() -> Any:
@@ -126,24 +172,30 @@ class StoredWindows:
     """The windows of a treebank of S sentences on the device; W is the most of one sentence.
 
     `ids` [S, W, L]; `lengths` [S, W] count the ids of a window; `windows` and `positions` [S, N+1]
-    are where a word is read. `shapes[n]` has the largest W and L of sentences of at most n slots:
-    so the shape of a selection depends on its number of slots alone.
+    are where a word is read. The size of a sentence is the number of ids in its windows: `sizes`.
+    `shapes[n]` has the largest W, L and N+1 of sentences of at most that size: so the shape of a
+    selection depends on its largest size alone.
     """
 
     ids: Tensor
     lengths: Tensor
     windows: Tensor
     positions: Tensor
-    shapes: list[tuple[int, int]]
+    sizes: list[int]
+    shapes: list[tuple[int, int, int]]
 
-    def select(self, chosen: Tensor, longest: int) -> WindowIds:
-        """Select the windows of the sentences `chosen` [B], of at most `longest` slots each."""
-        n_windows, width = self.shapes[min(longest, len(self.shapes) - 1)]
+    def shape_of(self, size: int) -> tuple[int, int, int]:
+        """Give W, L and N+1 of sentences of at most that size, which may be rounded up."""
+        return self.shapes[min(size, len(self.shapes) - 1)]
+
+    def select(self, chosen: Tensor, size: int) -> WindowIds:
+        """Select the windows of the sentences `chosen` [B], of at most that size each."""
+        n_windows, width, n_slots = self.shape_of(size)
         ids = self.ids[chosen, :n_windows, :width].flatten(0, 1)  # [V, L]
         lengths = self.lengths[chosen, :n_windows].flatten()
         mask = torch.arange(width, device=ids.device) < lengths[:, None]
         firsts = torch.arange(len(chosen), device=ids.device)[:, None] * n_windows
-        windows, positions = self.windows[chosen, :longest], self.positions[chosen, :longest]
+        windows, positions = self.windows[chosen, :n_slots], self.positions[chosen, :n_slots]
         return WindowIds(ids, mask, (firsts + windows) * width + positions)
 
 
@@ -160,12 +212,19 @@ def store_windows(sentences: Sequence[Windows], device: torch.device) -> StoredW
         ids[i, :count, :width] = sentence.ids
         lengths[i, :count] = width
         windows[i, : n_slots[i]], positions[i, : n_slots[i]] = np.divmod(sentence.reads, width)
-    shapes = [
-        (int(counts[fit].max(initial=1)), int(widths[fit].max(initial=1)))
-        for fit in (n_slots <= n for n in range(n_slots.max() + 1))
-    ]
+    sizes = counts * widths
+    padded = np.minimum(-(-widths // WIDTH_STEP) * WIDTH_STEP, widths.max())
+    shapes = np.ones((sizes.max() + 1, 3), np.int64)
+    np.maximum.at(shapes, sizes, np.stack([counts, padded, n_slots], axis=1))
     there = partial(to_device, device=device)
-    return StoredWindows(there(ids), there(lengths), there(windows), there(positions), shapes)
+    return StoredWindows(
+        there(ids),
+        there(lengths),
+        there(windows),
+        there(positions),
+        sizes.tolist(),
+        [tuple(shape) for shape in np.maximum.accumulate(shapes).tolist()],
+    )
 
 
 def put_windows(sentences: Sequence[Windows], n_slots: int, device: torch.device) -> WindowIds:

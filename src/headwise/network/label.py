@@ -1,17 +1,16 @@
 """Labels of arcs and tags of words: distributions over strings, with one loss.
 
 Labels, the end of Sec. 3.2, come from a two-layer rectifier network on [a_i; a_j; x_i; x_j].
-Tags come from a_i, in the same pass as heads.
+Tags, features and lemma rules come from one rectifier layer for each column on [a_i; x_i].
 """
 
-from collections.abc import Mapping
+import math
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from headwise.settings.choices import PredictedTag
-from headwise.vocabulary.vocab import N_SPECIALS, Index
+from headwise.vocabulary.vocab import N_SPECIALS, Vocab
 
 
 class Labeller(nn.Module):
@@ -34,6 +33,16 @@ class Labeller(nn.Module):
             hidden = functional.dropout(hidden, self.hidden_dropout, self.training)
         return functional.log_softmax(self.last(hidden).float(), dim=-1)
 
+    def divide_scores(self, temperature: float) -> None:
+        """Divide all scores by a temperature, by changing weights."""
+        _divide(self.last, temperature)
+
+
+def _divide(layer: nn.Module, temperature: float) -> None:
+    with torch.no_grad():
+        for parameter in layer.parameters():
+            parameter.div_(temperature)
+
 
 def arc_features(states: Tensor, inputs: Tensor, dependents: Tensor, heads: Tensor) -> Tensor:
     """Gather [a_i; a_j; x_i; x_j] of the arcs j -> i: [M, 2 (2d + s + q)].
@@ -46,20 +55,48 @@ def arc_features(states: Tensor, inputs: Tensor, dependents: Tensor, heads: Tens
 
 
 class Tagger(nn.Module):
-    """One linear layer for each column; PAD, UNK and ROOT are never predicted."""
+    """A hidden layer for each column; PAD, UNK and ROOT are never predicted."""
 
-    def __init__(self, size: int, predicted: Mapping[PredictedTag, Index]) -> None:
-        """Make the layers; `size` is that of a_i."""
+    def __init__(self, size: int, hidden_size: int, vocab: Vocab) -> None:
+        """Make the layers; `size` is that of [a_i; x_i]."""
         super().__init__()
-        self.columns = nn.ModuleDict(
-            {column: nn.Linear(size, len(index.strings)) for column, index in predicted.items()}
+        columns = vocab.outputs
+        n_scores = {column: math.prod(shape) for column, shape in columns.items()}
+        if vocab.features is not None:
+            n_scores["feats"] = vocab.features.n_scores
+            layout = torch.from_numpy(vocab.features.layout).long()
+            # Where a feature has no more values, the score is that of the column after the last.
+            self.register_buffer("layout", layout % (n_scores["feats"] + 1), persistent=False)
+        self.hidden = nn.ModuleDict({column: nn.Linear(size, hidden_size) for column in columns})
+        self.last = nn.ModuleDict(
+            {column: nn.Linear(hidden_size, n) for column, n in n_scores.items()}
         )
+        self.dropout = 0.0
 
-    def forward(self, states: Tensor) -> list[Tensor]:
-        """Give log-probabilities [..., tags] for states [..., 2d], a tensor for each column."""
-        return [
-            functional.log_softmax(layer(states).float(), dim=-1) for layer in self.columns.values()
-        ]
+    def forward(self, states: Tensor, inputs: Tensor) -> list[Tensor]:
+        """Give log-probabilities for states [..., 2d] and inputs [..., s+q], a tensor a column.
+
+        They are [..., tags] or [..., rules], and for FEATS [..., features, values].
+        """
+        both = torch.cat([states, inputs], dim=-1)
+        scores = []
+        for column, layer in self.hidden.items():
+            hidden = functional.relu(layer(both))
+            hidden = functional.dropout(hidden, self.dropout, self.training)
+            scores.append(self.distribution(column, self.last[column](hidden).float()))
+        return scores
+
+    def distribution(self, column: str, scores: Tensor) -> Tensor:
+        """Turn the scores of a column [..., n] into log-probabilities."""
+        if column == "feats":
+            layout = self.get_buffer("layout")
+            padded = functional.pad(scores, (0, 1), value=-torch.inf)
+            scores = padded[..., layout.flatten()].view(*scores.shape[:-1], *layout.shape)
+        return functional.log_softmax(scores, dim=-1)
+
+    def divide_scores(self, column: str, temperature: float) -> None:
+        """Divide the scores of a column by a temperature, by changing weights."""
+        _divide(self.last[column], temperature)
 
 
 def label_loss(log_probs: Tensor, gold: Tensor) -> Tensor:

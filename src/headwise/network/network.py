@@ -35,7 +35,7 @@ class Network(nn.Module):
             self.select = PeiSelector(self.represent.size, config.hidden_size)
         feature_size = self.represent.size + self.inputs.size
         self.label = Labeller(feature_size, config.label_size, len(vocab.labels))
-        self.tag = Tagger(self.represent.size, vocab.predicted)
+        self.tag = Tagger(feature_size, config.column_size, vocab)
 
     def forward(
         self, ids: WordIds[Tensor], lengths: Tensor | None, windows: WindowIds | None = None
@@ -70,6 +70,7 @@ class Network(nn.Module):
             self.select.dropout = train.recurrent_dropout
         self.label.input_dropout = label.input_dropout
         self.label.hidden_dropout = label.hidden_dropout
+        self.tag.dropout = train.dropout
 
     def parameters_of(self, part: str) -> list[nn.Parameter]:
         """Name the parameters that a phase trains: `heads` (Eq. 7), `labels` or `all`."""

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from headwise.settings.choices import Count, Mark, PredictedTag, Size, TagColumn
+from headwise.settings.choices import Count, Mark, PredictedColumn, Size, TagColumn
 
 
 class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -27,8 +27,11 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """Units in each of the two hidden layers of the label network."""
     tag_column: TagColumn = "xpos"
     """What t_i is read from: `xpos`, `upos`, `upos+xpos` (the pair), or `none` for no tags."""
-    predicted_tags: list[PredictedTag] = []
-    """Columns that the parser fills in from the representation: `upos`, `xpos` or both."""
+    predicted_tags: list[PredictedColumn] = []
+    """Columns that the parser fills in: `upos`, `xpos`, `feats`, `lemma`, or some of them. A column
+    that is blank in the whole training treebank is left out."""
+    column_size: Size = 200
+    """Units of the hidden layer of each of these columns."""
     marks: tuple[Mark, ...] = ()
     """What else is known of a word, as one more input, the sum of a vector for each: `upos`, `xpos`
     (its parts between `+`), `feats` (each `Name=Value`) and `treebank`, where it stems from."""
@@ -38,6 +41,16 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """Buckets for hashed character n-grams of a word, its spelling as an input; 0 for none."""
     piece_size: Size = 100
     """Length of the vector of a spelling."""
+    letters: Annotated[int, Meta(ge=0, le=16_384)] = 0
+    """Units, in one direction, of a BiLSTM that reads the letters of a word in order, its spelling
+    as an input; 0 for none."""
+    letter_size: Size = 64
+    """Length of the vector of a letter."""
+    letters_size: Size = 150
+    """Length of the vector that comes of the letters of a word."""
+    prior_size: Annotated[int, Meta(ge=0, le=16_384)] = 0
+    """Length of an input made of the tags and features that training has seen for a form and for
+    its ending; 0 for none."""
     selector_size: Annotated[int, Meta(ge=0, le=16_384)] = 0
     """Length of U_a a_j and W_a a_i in Eq. 6; 0 for 2d, as in the paper."""
     min_count: Count = 2

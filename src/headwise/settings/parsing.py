@@ -1,13 +1,19 @@
 """How a parser works: how trees are made, which columns stay, how much is taken at a time."""
 
-from typing import Annotated
+from collections.abc import Iterable
+from typing import Annotated, get_args
 
 import msgspec
 from msgspec import Meta
 
-from headwise.settings.choices import ArcWeights, Count, Decoder
+from headwise.errors import ConfigError
+from headwise.settings.choices import ArcWeights, Column, Count, Decoder
 
 MEMORY_BUDGET = 2**31
+MAX_TREES = 100
+"""The most trees of a sentence that can be asked for."""
+TAGS: tuple[Column, ...] = ("upos", "xpos")
+"""What `keep_tags` keeps."""
 GPU_CHUNK_SIZE = 1_024
 """Sentences that a GPU takes at a time; its scorer sorts them by length."""
 SMALLEST_MEMORY_BUDGET = 2**26
@@ -29,8 +35,16 @@ class ParserSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     """How a parser works. Other settings are another parser: `Parser.with_settings`."""
 
     decode: DecodeConfig = DecodeConfig()
-    keep_tags: bool = False
-    """Keep the tags of the input; the model fills in those that are missing."""
+    keep: tuple[Column, ...] = ()
+    """Columns in which the values of the input stay; the model fills in what is blank."""
+    lemmas: dict[str, dict[str, str]] = {}
+    """Lemmas that win over the model's: for each form, its lemma by universal tag (`_`: any)."""
+    probabilities: bool = False
+    """Write the probabilities of all values into MISC."""
+    k_best: Annotated[int, Meta(ge=0, le=MAX_TREES)] = 0
+    """Find so many of the most probable trees of each sentence, with their probabilities."""
+    marginals: bool = False
+    """Find the probability of each arc over all trees, and the entropy of the tree."""
     memory_budget: int = MEMORY_BUDGET
     """Bytes for the sentences being parsed, besides the model and the text of the file.
 
@@ -46,3 +60,18 @@ class ParserSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     first_window: Annotated[int, Meta(ge=1, le=1_000)] = 1
     """Chunks in the first window of a stream. The next ones double up to `look_ahead`, so that
     output starts early."""
+
+
+def columns_to_keep(names: str | Iterable[str], keep_tags: bool = False) -> tuple[Column, ...]:
+    """Read names of columns, in a list or in a string with commas; `keep_tags` adds UPOS and XPOS.
+
+    Example: `columns_to_keep("heads,upos")` is `("upos", "heads")`, in the order of the file.
+    """
+    asked = {name.strip() for name in (names.split(",") if isinstance(names, str) else names)}
+    asked |= set(TAGS) if keep_tags else set()
+    columns: tuple[Column, ...] = get_args(Column)
+    for name in sorted(asked - {""}):
+        if name not in columns:
+            what = f"keep: there is no column {name[:40]!r}"
+            raise ConfigError(what, f"choose from {', '.join(columns)}, with commas between them")
+    return tuple(column for column in columns if column in asked)

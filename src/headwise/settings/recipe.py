@@ -18,6 +18,7 @@ from headwise.settings.training import (
     DataConfig,
     LabelConfig,
     SegmentConfig,
+    StartConfig,
     TeachConfig,
     TrainConfig,
 )
@@ -30,6 +31,8 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     model: ModelConfig = ModelConfig()
     train: TrainConfig = TrainConfig()
     label: LabelConfig = LabelConfig()
+    start: StartConfig | None = None
+    """With a table `[start]` the network starts from a trained one."""
     teach: TeachConfig | None = None
     """With a table `[teach]` the model learns from others too."""
     segment: SegmentConfig | None = None
@@ -44,18 +47,23 @@ def read_recipe(
 
     A setting is read as TOML where it can be (`0.2`, `true`, `"x"`) and as plain text otherwise.
     """
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror}", "see configs/ for recipes") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not TOML: {error}") from error
+    table = read_toml(path, "see configs/ for recipes")
     for setting in settings:
         _lay_over(table, setting)
     for name, value in (values or {}).items():
         section, _, key = name.partition(".")
         table.setdefault(section, {})[key] = value
     return to_struct(table, Recipe, " --set ".join((str(path), *settings)))
+
+
+def read_toml(path: Path, hint: str) -> dict[str, Any]:
+    """Read a TOML file; the hint is for a file that is not there."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}", hint) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not TOML: {error}") from error
 
 
 def _lay_over(table: dict[str, Any], setting: str) -> None:

@@ -16,6 +16,8 @@ class ServeConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """0 for any free port."""
     workers: Annotated[int, Meta(ge=0, le=256)] = 0
     """Threads that parse; 0 for one per core."""
+    lemmas: str = ""
+    """A file with lemmas that win over the models'."""
     max_bytes: Annotated[int, Meta(ge=1, le=2**30)] = 4 * 2**20
     """Of a request's body."""
     max_sentences: Count = 1_000

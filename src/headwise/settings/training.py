@@ -46,6 +46,9 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """Learning rate of Adam."""
     encoder_rate: Rate = 5e-5
     """The same for the weights of `model.encoder`; it rises and falls with `adam_rate`."""
+    layer_decay: Annotated[float, Meta(gt=0.0, le=1.0)] = 1.0
+    """Each layer of `model.encoder` learns at so many times the rate of the layer above it, and its
+    tables at so many times that of the first layer; 1 for one rate."""
     sgd_epochs: Annotated[int, Meta(ge=0, le=10_000)] = 10
     """Then at most so many epochs of plain SGD from the best epoch; 0 for none."""
     sgd_rate: Rate = 0.001
@@ -101,6 +104,25 @@ class LabelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             )
 
 
+class StartConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A trained model that the network starts from."""
+
+    model: str = ""
+    """A model folder with weights, the folder of a run, or a name; usually given by `--start`. If
+    the recipe sets nothing in `[model]`, the settings of this model are used."""
+    vocabulary: Literal["joined", "new"] = "joined"
+    """`joined`: what the model knows and what the treebank adds, to adapt a model and keep what it
+    knew; `new`: that of the treebank alone, to start one language from a network of many."""
+    replay: str | tuple[str, ...] = ()
+    """Files to learn from again, so that the model does not forget: treebanks that it was trained
+    on, or text without trees, which it annotates itself."""
+    replay_share: Share = 0.5
+    """Share of the sentences of an epoch that are replayed, drawn anew for each epoch; less if
+    there are not so many."""
+    rate: Annotated[float, Meta(gt=0.0, le=1.0)] = 0.5
+    """All learning rates are multiplied by this."""
+
+
 class TeachConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Models whose distributions are learned from beside the gold trees (distillation)."""
 
@@ -146,3 +168,9 @@ class SegmentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """Share of the sentences that become a paragraph of their own."""
     bare: Share = 0.1
     """Share of the sentences at the end of a paragraph that lose their last mark."""
+    apostrophes: Share = 0.0
+    """Share of the sentences whose contractions lose their apostrophe (`dont`)."""
+    abbreviations: Share = 0.0
+    """Share of the sentences that get an abbreviation made of two letters (`e.g.`)."""
+    emoji: Share = 0.0
+    """Share of the sentences that get an emoji before their last mark."""

@@ -11,16 +11,20 @@ that is the main treebank of the model.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Annotated
+from typing import Annotated, get_args
 
 import msgspec
 
 from headwise.errors import ConfigError, ModelError
-from headwise.settings.choices import Mark, PredictedTag, TagColumn
+from headwise.settings.choices import Mark, PredictedColumn, PredictedTag, TagColumn
 from headwise.treebank.sentence import BLANK, Sentence, Word
+from headwise.vocabulary.features import Features, collect_features, has_analysis
+from headwise.vocabulary.lemma_rules import is_rule, rule_of
+from headwise.vocabulary.letters import NO_ALPHABET, Letters, collect_letters
+from headwise.vocabulary.lexicon import Lexicon
 from headwise.vocabulary.ngrams import Ngrams
 from headwise.vocabulary.subwords import Subwords
 
@@ -28,6 +32,10 @@ PAD, UNK, ROOT = 0, 1, 2
 N_SPECIALS = 3
 """Every index starts with PAD, UNK and ROOT."""
 TREEBANK = "treebank="
+MIN_RULE_COUNT = 2
+"""Lemma rules seen less often are left to the lexicon."""
+MAX_FEATURE_VALUES = 2**20
+"""Features times the values of the one that has most; the largest treebanks have under 2**14."""
 
 
 class Index:
@@ -57,8 +65,10 @@ class Vocab:
     """The words, tags and labels that a model knows.
 
     `tags` are read from `tag_column`; `predicted` has the tags of each column that the model fills
-    in. `vectors` are words that have a pre-trained vector, `ngrams` cuts words into character
-    n-grams, and `subwords` into what a pre-trained transformer reads (it has its own files).
+    in, `features` the values of FEATS and `rules` those of lemmas. `alphabet` has the letters that
+    it reads, and `lexicon` what training has seen for each form (in a file of its own). `vectors`
+    are words that have a pre-trained vector, `ngrams` cuts words into character n-grams, and
+    `subwords` into what a pre-trained transformer reads (it has its own files).
     `marks` are read from `mark_columns`; sentences are read as if they came from `treebank`.
     """
 
@@ -73,6 +83,22 @@ class Vocab:
     marks: Index = EMPTY_INDEX
     treebank: str = ""
     subwords: Subwords | None = None
+    alphabet: Letters = NO_ALPHABET
+    features: Features | None = None
+    rules: Index | None = None
+    lexicon: Lexicon | None = None
+
+    @property
+    def outputs(self) -> dict[PredictedColumn, tuple[int, ...]]:
+        """Name the columns that the model fills in, with the shape of the scores of a word."""
+        shapes: dict[PredictedColumn, tuple[int, ...]] = {
+            column: (len(index.strings),) for column, index in self.predicted.items()
+        }
+        if self.features is not None:
+            shapes["feats"] = (len(self.features), self.features.width)
+        if self.rules is not None:
+            shapes["lemma"] = (len(self.rules.strings),)
+        return shapes
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -113,6 +139,11 @@ class _Lists(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     predicted: dict[PredictedTag, list[str]] = {}
     mark_columns: list[Mark] = []
     marks: list[str] = []
+    letters: list[str] = []
+    features: dict[str, list[str]] | None = None
+    features_of: dict[str, list[str]] = {}
+    """The features that go with each UPOS."""
+    rules: list[str] | None = None
 
 
 def build_vocab(
@@ -120,21 +151,36 @@ def build_vocab(
     tag_column: TagColumn,
     min_count: int,
     n_buckets: int = 0,
-    predicted: Sequence[PredictedTag] = (),
+    predicted: Sequence[PredictedColumn] = (),
+    reads_letters: bool = False,
 ) -> Vocab:
-    """Collect the strings of a treebank, the most frequent first and ties in alphabetical order."""
+    """Collect the strings of a treebank, the most frequent first and ties in alphabetical order.
+
+    Blanks of labels and predicted columns do not count, and columns that are blank in the whole
+    treebank are not predicted, nor is FEATS if it has no `Name=Value`. If no word has a label, the
+    blank is the only label.
+    """
     words = [word for sentence in sentences for word in sentence.words]
     tags = (tag for sentence in sentences for tag in tag_of(sentence, tag_column))
+    given = [c for c in predicted if any(getattr(word, c) != BLANK for word in words)]
+    analysed = filter(has_analysis, words if "feats" in given else ())
+    features = collect_features((word.upos, word.feats) for word in analysed)
+    taught = map(rule_of, words if "lemma" in given else ())
+    rules = _by_count((rule for rule in taught if rule is not None), MIN_RULE_COUNT)
     return Vocab(
         Index(_by_count((word.form for word in words), min_count)),
         Index(_by_count(tags)),
-        Index(_by_count(word.deprel for word in words)),
+        Index(_by_count(_given(words, "deprel")) or [BLANK]),
         tag_column,
         Ngrams(n_buckets),
         predicted={
-            column: Index(_by_count(getattr(word, column) for word in words))
-            for column in predicted
+            column: Index(_by_count(_given(words, column)))
+            for column in get_args(PredictedTag)
+            if column in given
         },
+        alphabet=Letters(collect_letters(word.form for word in words) if reads_letters else ()),
+        features=features if len(features) else None,
+        rules=Index(rules) if rules else None,
     )
 
 
@@ -148,6 +194,10 @@ def tag_of(sentence: Sentence, tag_column: TagColumn) -> list[str]:
     if tag_column == "upos+xpos":
         return [f"{word.upos} {word.xpos}" for word in sentence.words]
     return [getattr(word, tag_column) for word in sentence.words]
+
+
+def _given(words: Iterable[Word], column: str) -> Iterator[str]:
+    return (value for word in words if (value := getattr(word, column)) != BLANK)
 
 
 def _by_count(strings: Iterable[str], min_count: int = 1) -> list[str]:
@@ -192,7 +242,17 @@ def vocab_to_json(vocab: Vocab) -> bytes:
         {column: list(index.strings) for column, index in vocab.predicted.items()},
         list(vocab.mark_columns),
         list(vocab.marks.strings),
+        list(vocab.alphabet.letters),
     )
+    if vocab.features is not None:
+        values, allowed = vocab.features.values, vocab.features.allowed
+        lists = msgspec.structs.replace(
+            lists,
+            features={name: list(strings) for name, strings in values.items()},
+            features_of={upos: sorted(names) for upos, names in allowed.items()},
+        )
+    if vocab.rules is not None:
+        lists = msgspec.structs.replace(lists, rules=list(vocab.rules.strings))
     return msgspec.json.format(msgspec.json.encode(lists), indent=1) + b"\n"
 
 
@@ -203,9 +263,13 @@ def vocab_from_json(data: bytes, where: str) -> Vocab:
         lists = msgspec.json.decode(data, type=_Lists)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise ModelError(f"{where}: {error}", hint) from error
-    for string in chain(lists.labels, *lists.predicted.values()):
+    features = lists.features or {}
+    for string in chain(lists.labels, *lists.predicted.values(), features, *features.values()):
         if not string or not {"\t", "\n", "\r"}.isdisjoint(string):
             raise ModelError(f"{where}: {string[:40]!r} cannot be written as a label or tag", hint)
+    for rule in lists.rules or ():
+        if not is_rule(rule):
+            raise ModelError(f"{where}: {rule[:40]!r} is not a rule for lemmas", hint)
     try:
         vocab = Vocab(
             Index(lists.words),
@@ -217,9 +281,32 @@ def vocab_from_json(data: bytes, where: str) -> Vocab:
             {column: Index(strings) for column, strings in lists.predicted.items()},
             tuple(lists.mark_columns),
             Index(lists.marks),
+            alphabet=Letters(lists.letters) if lists.letters else NO_ALPHABET,
+            features=None
+            if lists.features is None
+            else _checked_features(lists.features, lists.features_of),
+            rules=None if lists.rules is None else Index(lists.rules),
         )
     except ModelError as error:
         raise ModelError(f"{where}: {error.what}", hint) from error
     if "treebank" in lists.mark_columns and vocab.treebanks:
         return vocab.as_in(vocab.treebanks[0])
     return vocab
+
+
+def _checked_features(
+    features: dict[str, list[str]], features_of: dict[str, list[str]]
+) -> Features:
+    """Take features that can be told apart once they are written, and not too many."""
+    made = Features(
+        {name: tuple(values) for name, values in features.items()},
+        {upos: frozenset(names) for upos, names in features_of.items()},
+    )
+    for name, values in features.items():
+        if not {"=", "|"}.isdisjoint(name) or not values or len(set(values)) != len(values):
+            raise ModelError(f"{name[:40]!r} cannot be the name of these features")
+        if any("|" in value for value in values):
+            raise ModelError(f"a value of {name[:40]!r} cannot be written in FEATS")
+    if len(made) * made.width > MAX_FEATURE_VALUES:
+        raise ModelError(f"more than {MAX_FEATURE_VALUES:,} values of features")
+    return made
