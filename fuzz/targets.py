@@ -144,7 +144,7 @@ def make_model(rng: random.Random) -> bytes:
     """Change one file of a model folder, with checksums that fit, or how it lies on the disk."""
     folder = tiny_model()
     names = sorted(path.name for path in folder.iterdir())
-    name = rng.choice([*names, "model.json", "vocab.json", "segment.json"])
+    name = rng.choice([*names, "model.json", "vocab.json", "lexicon.json", "segment.json"])
     data = (folder / name).read_bytes()
     action = rng.random()
     if action < 0.1:
@@ -199,6 +199,12 @@ REQUESTS: tuple[dict[str, object], ...] = (
     {"text": "Kids love candy.", "format": "json", "distribution": True},
     {"tokens": [["Kids", "love", "candy"], ["So", "do", "I"]], "format": "conllu"},
     {"conllu": "1\tKids\t_\t_\t_\t_\t_\t_\t_\t_\n\n", "decoder": "eisner", "keep_tags": True},
+    {
+        "conllu": "1\tKids\t_\t_\t_\t_\t2\t_\t_\tA=1\n2\tsing\t_\t_\t_\t_\t_\t_\t_\t_\n\n",
+        "keep": ["heads", "labels", "feats"],
+        "probabilities": True,
+        "format": "conllu",
+    },
     {"text": "Kids love candy.", "model": "en", "pictures": True},
 )
 

@@ -169,8 +169,13 @@ WORD = "{}\t{}\t_\tX\tX\t_\t{}\t{}\t_\t_\n"
     ("text", "message"),
     [
         (WORD.format(1, "Kids", 1, "nsubj") + "\n", "do not form a tree"),
-        ("# 1\n" + WORD.format(1, "Kids", "_", "nsubj") + "\n", ":2: word 1"),
+        (
+            WORD.format(1, "Kids", 2, "a") + WORD.format(2, "love", 1, "b") + "\n",
+            "do not form a tree",
+        ),
+        (WORD.format(1, "Kids", "_", "nsubj") + "\n", "no word has a HEAD"),
         (WORD.format(1, "Kids", 0, "root").replace("X", "_") + "\n", "XPOS"),
+        (WORD.format(1, "Kids", 0, "ro\rot") + "\n", r"bad.conllu:1: .* carriage return"),
         ("", "no sentences"),
         (None, "no train treebank"),
     ],
@@ -179,7 +184,7 @@ def test_bad_training_data_is_refused(
     text: str | None, message: str, tiny_recipe: Recipe, tmp_path: Path
 ) -> None:
     path = tmp_path / "bad.conllu"
-    path.write_text(text or "", encoding="utf-8")
+    path.write_bytes((text or "").encode())
     recipe = changed(tiny_recipe, data={"train": "" if text is None else str(path)})
     with pytest.raises(HeadwiseError, match=message):
         next(train_parser(recipe, tmp_path / "run", CPU, {}))

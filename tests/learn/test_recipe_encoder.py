@@ -69,6 +69,28 @@ def test_the_encoder_has_a_rate_of_its_own(
         )
 
 
+def test_lower_layers_can_learn_more_slowly(
+    encoder_recipe: Recipe, some_encoder: Path, tmp_path: Path
+) -> None:
+    recipe = changed(short(encoder_recipe, some_encoder), train={"layer_decay": 0.5})
+    state = start(recipe, tmp_path, CPU)
+    assert state.network.encoder is not None
+    names = {weight: name for name, weight in state.network.encoder.named_parameters()}
+    plan = plan_adam(state)
+    next(plan.train_epoch(1))
+    others, *slow = plan.optimiser.param_groups
+    scales = {}
+    for group in slow:
+        for weight in group["params"]:
+            part = ".".join(names[weight].split(".")[1:4])
+            scales[part] = group["lr"] / others["lr"]
+    assert scales.pop("encoder.layer.1") == pytest.approx(0.1)
+    assert scales.pop("encoder.layer.0") == pytest.approx(0.05)
+    assert scales
+    assert all(part.startswith("embeddings.") for part in scales)
+    assert list(scales.values()) == pytest.approx([0.025] * len(scales))
+
+
 def test_a_transformer_alone_learns_too(
     encoder_recipe: Recipe, some_encoder: Path, tmp_path: Path
 ) -> None:

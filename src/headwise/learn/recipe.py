@@ -16,13 +16,14 @@ from pathlib import Path
 from time import monotonic
 
 import msgspec
+import torch
 from torch import Tensor, nn
 
 from headwise.errors import ConfigError, HeadwiseError
-from headwise.evaluate.confidence import HeadScores
 from headwise.files import make_folder, whole_file
+from headwise.learn.calibrate import Calibration
 from headwise.learn.compute import Compute, make_deterministic
-from headwise.learn.data.treebanks import load_data
+from headwise.learn.data.treebanks import Data, load_data
 from headwise.learn.distil.teachers import add_soft_targets
 from headwise.learn.export.model import export_model
 from headwise.learn.fit.checkpoint import (
@@ -43,13 +44,19 @@ from headwise.learn.fit.reports import (
     Report,
     SegmentReport,
     StartReport,
+    TakenReport,
 )
+from headwise.learn.scorer import TorchScorer, load_network
 from headwise.learn.segment.train import export_segmenter, train_segmenter
-from headwise.model.bundle import Description
+from headwise.learn.start.model import keep_start, open_start
+from headwise.learn.start.replay import add_replay
+from headwise.learn.start.weights import take_weights
+from headwise.model.bundle import Bundle, Description
 from headwise.network.kernels.launch import prepare
 from headwise.network.network import Network, build_network
 from headwise.settings.recipe import Recipe
 from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS
+from headwise.vocabulary.vocab import Vocab
 
 PLANS: dict[Phase, Callable[[Run], PhasePlan]] = {
     "adam": plan_adam,
@@ -78,6 +85,7 @@ def train_parser(
     if state.progress.finished and (folder / "model").exists():
         group.leave()
         return
+    recipe = state.recipe
     train_data = state.data.train
     yield StartReport(
         len(train_data.encoded),
@@ -86,6 +94,8 @@ def train_parser(
         len(state.data.dev.encoded),
         len(recipe.teach.models) if recipe.teach else 0,
     )
+    if state.taken is not None:
+        yield state.taken
     yield from train_network(state)
     group.leave()
     if not group.leads:
@@ -95,11 +105,12 @@ def train_parser(
     for name, dev in state.data.others.items():
         other = score_dev(state.scorer(), dev, recipe.decode)
         scores |= {f"dev_uas {name}": other.uas, f"dev_las {name}": other.las or 0.0}
-    scores |= yield from _calibrate(state)
+    vocab, calibrated = yield from _calibrate(state)
+    scores |= calibrated
     description = Description(recipe.model, recipe.decode, provenance, scores)
     for unfinished in folder.glob(".model.*"):  # of a process that was killed as it wrote them
         shutil.rmtree(unfinished)
-    export_model(state.kept, state.data.vocab, description, folder / "model", other_files)
+    export_model(state.kept, vocab, description, folder / "model", other_files)
     state.progress = msgspec.structs.replace(state.progress, finished=True)
     _save(state, {})
 
@@ -107,13 +118,14 @@ def train_parser(
 def _train_segmenter(state: Run) -> Generator[SegmentReport, None, dict[str, bytes]]:
     """Train a segmenter of raw text on the main treebank, if the recipe asks for one.
 
-    Returns its files, for the model. Training takes minutes, so after an interruption it starts
-    again; a finished segmenter is kept in the folder.
+    Returns its files, for the model; without training, those of the model that the run starts from.
+    Training takes minutes, so after an interruption it starts again; a finished segmenter is kept
+    in the folder.
     """
     config = state.recipe.segment
-    if config is None:
-        return {}
     paths = {name: state.folder / name for name in (SEGMENTER_GRAPH, SEGMENTER_SETTINGS)}
+    if config is None:
+        return {name: path.read_bytes() for name, path in paths.items() if path.exists()}
     if not (state.progress.segment and all(path.exists() for path in paths.values())):
         data, seed, device = state.data, state.recipe.train.seed, state.compute.device
         for report in train_segmenter(data.main_train, data.main_dev, config, seed, device):
@@ -128,22 +140,23 @@ def _train_segmenter(state: Run) -> Generator[SegmentReport, None, dict[str, byt
     return {name: path.read_bytes() for name, path in paths.items()}
 
 
-def _calibrate(state: Run) -> Generator[CalibrationReport, None, dict[str, float]]:
-    """Divide the scores of the kept network by a temperature fitted on dev, if the recipe says so.
+def _calibrate(state: Run) -> Generator[CalibrationReport, None, tuple[Vocab, dict[str, float]]]:
+    """Calibrate the kept network, if the recipe says so.
 
-    The temperature goes into v_a of Eq. 6, so that the model stays as fast and as large as it was,
-    and its trees stay the same. Returns scores for the model's manifest.
+    Returns the vocabulary to export, and scores for the model's manifest.
     """
+    data = state.data
     if not state.recipe.train.calibrate:
-        return {}
-    dev = state.data.dev
-    selections = state.scorer().select_encoded(dev.encoded)
-    scores = HeadScores([one.head_log_probs for one in selections], [one.heads for one in dev.gold])
-    temperature = scores.temperature()
-    report = CalibrationReport(temperature, scores.error(), scores.error(temperature))
-    state.kept.select.divide_scores(temperature)
-    yield report
-    return {"temperature": temperature, "dev_calibration_error": report.error}
+        return data.vocab, {}
+    scorer = TorchScorer(state.kept, data.vocab, state.compute.device, with_tag_scores=True)
+    calibration = Calibration(scorer, state.kept, data.dev, data.main_dev)
+    scores = {}
+    for report in calibration.run(state.recipe.decode):
+        yield report
+        suffix = "" if report.column == "heads" else f"_{report.column}"
+        scores[f"temperature{suffix}"] = report.temperature
+        scores[f"dev_calibration_error{suffix}"] = report.error
+    return calibration.vocab, scores
 
 
 def train_network(state: Run) -> Iterator[Report]:
@@ -174,10 +187,13 @@ def start(recipe: Recipe, folder: Path, compute: Compute) -> Run:
         )
     device, group = compute.device, compute.group
     make_deterministic(device)
-    subwords = find_subwords(folder, recipe.model.encoder, keep=group.leads)
+    checkpoint = load_checkpoint(folder)
+    recipe, begun = open_start(recipe, folder, checkpoint)
+    subwords = find_subwords(folder, recipe.model.encoder, group.leads, begun.subwords)
     with ThreadPoolExecutor(1) as background:
         background.submit(prepare, device)
-        data = load_data(recipe.data, recipe.model, recipe.train, subwords)
+        data = load_data(recipe.data, recipe.model, recipe.train, subwords, begun.known)
+    data = add_replay(recipe, data, folder, begun.bundle, device, keep=group.leads)
     data, soft_targets = add_soft_targets(recipe, data, folder, device)
     fingerprint = data.fingerprint() + (soft_targets.key if soft_targets else "")
     network = build_network(
@@ -190,14 +206,17 @@ def start(recipe: Recipe, folder: Path, compute: Compute) -> Run:
         data.word_vectors,
     )
     encoded = msgspec.json.encode(recipe)
-    checkpoint = load_checkpoint(folder)
     progress = msgspec.json.encode(checkpoint.progress) if checkpoint else b""
     # Processes on several machines may have been given different files.
     group.require_same(recipe=encoded, treebank=fingerprint.encode(), checkpoint=progress)
+    taken = None
     if checkpoint is None:
-        if network.encoder is not None:
+        if network.encoder is not None and begun.subwords is None:
             set_weights(network.encoder, Path(recipe.model.encoder))
+        if begun.bundle is not None:
+            taken = _take_over(network, data, begun.bundle)
         if group.leads:
+            keep_start(begun, folder, trains_segmenter=recipe.segment is not None)
             with whole_file(folder / "recipe.json") as stream:
                 stream.write(msgspec.json.format(encoded, indent=2) + b"\n")
         checkpoint = Checkpoint(
@@ -215,9 +234,22 @@ def start(recipe: Recipe, folder: Path, compute: Compute) -> Run:
     if checkpoint.kept:
         kept.load_state_dict(checkpoint.kept)
     best = dict(checkpoint.best)
+    progress_so_far = checkpoint.progress
     return Run(
-        recipe, data, compute, folder, network, kept, best, checkpoint.progress, soft_targets
+        recipe, data, compute, folder, network, kept, best, progress_so_far, soft_targets, taken
     )
+
+
+def _take_over(network: Network, data: Data, bundle: Bundle) -> TakenReport:
+    """Copy the weights of a trained model as far as they fit."""
+    trained = load_network(bundle, torch.device("cpu"))
+    skipped = set() if data.vectors is None else {"inputs.vector.weight"}
+    own, known = data.vocab.subwords, bundle.vocab.subwords
+    if own is None or known is None or own.tokenizer != known.tokenizer:
+        skipped |= {name for name, _ in network.named_parameters() if name.startswith("encoder.")}
+    fixed = None if data.word_vectors is None else data.word_vectors[1]
+    taken = take_weights(network, data.vocab, trained, bundle.vocab, skipped, fixed)
+    return TakenReport(str(bundle.path), *taken, len(data.replayed))
 
 
 def _run_phase(state: Run, name: Phase) -> Iterator[Report]:

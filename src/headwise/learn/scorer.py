@@ -80,7 +80,7 @@ class TorchScorer:
 
     def _select_batch(self, sentences: Sequence[Encoded]) -> Iterator[Selection]:
         log_probs, states, inputs = self._network(*put_batch(sentences, self._device))
-        scored = self._network.tag(states)
+        scored = self._network.tag(states, inputs)
         tags = [scores.argmax(dim=-1).cpu().numpy() for scores in scored]
         tag_scores = [s.cpu().numpy() for s in scored] if self._with_tag_scores else []
         rows = log_probs.float().cpu().numpy()

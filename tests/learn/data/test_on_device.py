@@ -34,11 +34,20 @@ def data(request: pytest.FixtureRequest) -> Data:
 def test_a_selection_is_the_batch_of_the_same_sentences(chosen: list[int], data: Data) -> None:
     treebank = put_on_device(data.train, CPU)
     batch = stack_ids([data.train.encoded[i].ids for i in chosen])
-    longest = max(treebank.host_lengths[i] for i in chosen)
-    ids, lengths, _ = treebank.batch(torch.tensor(chosen), longest)
+    size = max(treebank.sizes[i] for i in chosen)
+    ids, lengths, windows = treebank.batch(torch.tensor(chosen), size)
+    assert ids.words.shape == (len(chosen), treebank.n_slots(size))
+    if windows is None:
+        assert treebank.sizes == [len(sentence) for sentence in data.train.encoded]
+    else:
+        assert windows.reads.shape == ids.words.shape
+        assert windows.ids.shape[1] - size < 8
+        laid = [sentence.windows for sentence in data.train.encoded]
+        assert treebank.sizes == [one.ids.size for one in laid if one is not None]
     for own, expected in zip(ids.by_name().values(), batch.by_name().values(), strict=True):
-        width = expected.shape[-1]
-        assert np.array_equal(own[..., :width].numpy(), expected)
+        slots, width = expected.shape[1], expected.shape[-1]
+        assert np.array_equal(own[:, :slots][..., :width].numpy(), expected)
+        assert (own[:, slots:] == PAD).all()
         assert (own[..., width:] == PAD).all()
     assert lengths.tolist() == [len(data.train.encoded[i]) for i in chosen]
     labels = pad([gold.labels for gold in data.train.gold])

@@ -22,6 +22,8 @@ from headwise.learn.recipe import start, train_network
 from headwise.model.bundle import slim
 from headwise.settings.recipe import Recipe
 from headwise.settings.training import TeachConfig
+from headwise.vocabulary.encode import encode_gold
+from headwise.vocabulary.vocab import N_SPECIALS, PAD
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +84,7 @@ def test_a_column_that_no_teacher_predicts_is_not_taught(
 def test_a_student_learns_from_teachers_alone_who_are_asked_once(
     student: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    longer = changed(student, train={"adam_epochs": 15})
+    longer = changed(student, train={"adam_epochs": 25})
     interrupted = start(longer, tmp_path, CPU)
     assert len(list(islice(train_network(interrupted), 3))) == 3
     monkeypatch.setattr(Teachers, "parser", None)
@@ -103,8 +105,8 @@ def test_a_batch_may_be_rounded_up_beyond_the_longest_sentence(
 ) -> None:
     state = start(taught(student, weight=0.5), tmp_path, CPU)
     treebank = put_on_device(state.data.train, CPU.device)
-    longest = max(treebank.host_lengths)
-    chosen = torch.tensor([treebank.host_lengths.index(longest), 0])
+    longest = max(treebank.sizes)
+    chosen = torch.tensor([treebank.sizes.index(longest), 0])
     state.network.eval()
     with torch.inference_mode():
         exact, rounded = (
@@ -163,6 +165,68 @@ def test_text_is_learned_from_with_the_teachers_trees(
     assert same is not None
     assert same.key == targets.key
     assert torch.equal(same.heads, targets.heads)
+
+
+@pytest.fixture(scope="module")
+def columns_student(columns_recipe: Recipe, columns_run: Path) -> Recipe:
+    return msgspec.structs.replace(
+        columns_recipe,
+        teach=TeachConfig(models=(str(columns_run),), weight=0.5),
+        train=msgspec.structs.replace(columns_recipe.train, adam_epochs=2, seed=9),
+        segment=None,
+    )
+
+
+def test_features_and_lemmas_are_learned_from_gold(columns_student: Recipe, tmp_path: Path) -> None:
+    state = start(columns_student, tmp_path, CPU)
+    assert list(state.data.vocab.outputs) == ["upos", "xpos", "feats", "lemma"]
+    assert state.soft_targets is not None
+    batch = state.soft_targets.batch(torch.tensor([0, 1]), 9)
+    assert [batch.tag(i) is None for i in range(4)] == [False, False, True, True]
+    before = [one.clone() for one in state.network.tag.last["lemma"].parameters()]
+    reports = [r for r in train_network(state) if isinstance(r, EpochReport)]
+    assert set(reports[-1].dev_tags) == {"upos", "xpos", "feats", "lemma"}
+    after = list(state.network.tag.last["lemma"].parameters())
+    assert not any(map(torch.equal, before, after))
+
+
+def test_text_is_learned_from_with_the_teachers_features_and_lemmas(
+    columns_student: Recipe, text: Path, tmp_path: Path
+) -> None:
+    recipe = taught(columns_student, text=(str(text),))
+    data = load_data(recipe.data, recipe.model, recipe.train)
+    more, _ = add_soft_targets(recipe, data, tmp_path, CPU.device)
+    (kept,) = tmp_path.glob("taught-*.conllu")
+    trees = list(headwise.read_sentences(kept))
+    given = list(headwise.read_sentences(text))
+    assert [w.form for s in trees for w in s.words] == [w.form for s in given for w in s.words]
+    (teacher,) = recipe.teach.models if recipe.teach else ()
+    written = headwise.load(teacher, precision="float32").parse(given)
+    same = [
+        (word.feats, word.lemma) == pair
+        for tree, parse in zip(trees, written, strict=True)
+        for word, pair in zip(tree.words, zip(parse.feats, parse.lemmas, strict=True), strict=True)
+    ]
+    assert np.mean(same) > 0.99
+    assert any(word.feats != "_" for tree in trees for word in tree.words)
+    for tree, gold in zip(trees, more.train.gold[len(data.train.gold) :], strict=True):
+        exact = encode_gold(tree, data.vocab)
+        assert [tags.tolist() for tags in gold.tags] == [tags.tolist() for tags in exact.tags]
+
+
+def test_text_of_teachers_without_features_says_nothing_of_them(
+    columns_student: Recipe, full_run: Path, text: Path, tmp_path: Path
+) -> None:
+    words = [(w.form,) for s in headwise.read_sentences(text) for w in s.words][:9]
+    plain = tmp_path / "plain.conllu"
+    plain.write_text(headwise.sentence_from_words(words, ["form"]).conllu, encoding="utf-8")
+    recipe = taught(columns_student, text=(str(plain),), models=(str(full_run),))
+    data = load_data(recipe.data, recipe.model, recipe.train)
+    more, _ = add_soft_targets(recipe, data, tmp_path, CPU.device)
+    upos, _, feats, rules = more.train.gold[-1].tags
+    assert (upos[1:] >= N_SPECIALS).all()
+    assert (feats[1:] == PAD).all()
+    assert (rules[1:] == PAD).all()
 
 
 def test_what_cannot_teach_is_refused(student: Recipe, full_run: Path, tmp_path: Path) -> None:

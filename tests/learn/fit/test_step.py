@@ -77,18 +77,21 @@ def test_lengths_are_rounded_to_few_of_which_little_is_padding() -> None:
 
 def test_slow_parameters_have_their_share_of_the_rate() -> None:
     fast, slow = nn.Linear(2, 1), nn.Linear(3, 1)
-    parameters = [*fast.parameters(), *slow.parameters()]
+    parameters = [*slow.parameters(), *fast.parameters()]
+    scales = {slow.weight: 0.1, slow.bias: 0.2}
     for rate in (1.0, torch.tensor(1.0)):
-        groups = slow_down(parameters, slow, 0.1, rate)
+        groups = slow_down(parameters, scales, rate)
         optimiser = torch.optim.Adam(groups)
         before = [group["lr"] for group in optimiser.param_groups]
         set_rate(optimiser, 0.5)
         after = [group["lr"] for group in optimiser.param_groups]
-        assert [float(one) for one in after] == pytest.approx([0.5, 0.05])
+        assert [float(one) for one in after] == pytest.approx([0.5, 0.05, 0.1])
         is_same = [one is other for one, other in zip(before, after, strict=True)]
-        assert is_same == [isinstance(rate, Tensor)] * 2  # a recorded step reads the same tensor
-        assert [len(group["params"]) for group in optimiser.param_groups] == [2, 2]
-    (alone,) = slow_down(parameters, None, 0.1, 1.0)
+        assert is_same == [isinstance(rate, Tensor)] * 3  # a recorded step reads the same tensor
+        members = [{id(p) for p in group["params"]} for group in optimiser.param_groups]
+        others = {id(p) for p in fast.parameters()}
+        assert members == [others, {id(slow.weight)}, {id(slow.bias)}]
+    (alone,) = slow_down(parameters, {}, 1.0)
     assert alone["params"] == parameters
 
 

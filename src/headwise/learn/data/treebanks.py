@@ -16,9 +16,18 @@ from headwise.settings.choices import Format, Punctuation
 from headwise.settings.model import ModelConfig
 from headwise.settings.training import DataConfig, TrainConfig
 from headwise.treebank.conllu import read_sentences
-from headwise.treebank.sentence import Sentence
+from headwise.treebank.sentence import BLANK, Sentence
 from headwise.trees.tree import is_tree
-from headwise.vocabulary.encode import Encoded, Gold, encode, encode_gold, heads_array, require_tags
+from headwise.vocabulary.encode import (
+    Encoded,
+    Gold,
+    encode,
+    encode_gold,
+    partial_heads,
+    require_tags,
+)
+from headwise.vocabulary.join import join_vocabs
+from headwise.vocabulary.lexicon import build_lexicon
 from headwise.vocabulary.subwords import Subwords
 from headwise.vocabulary.vocab import (
     N_SPECIALS,
@@ -44,6 +53,14 @@ class Examples:
     def n_words(self) -> int:
         """Count words, ROOT left out."""
         return sum(len(sentence) - 1 for sentence in self.encoded)
+
+    def chosen(self, numbers: Sequence[int]) -> "Examples":
+        """Take the sentences of these numbers."""
+        return Examples(
+            [self.encoded[i] for i in numbers],
+            [self.gold[i] for i in numbers],
+            [self.scored[i] for i in numbers],
+        )
 
     def part(self, which: slice) -> "Examples":
         """Take some of the sentences."""
@@ -72,6 +89,8 @@ class Data:
     main_train: Sequence[Sentence] = ()
     main_dev: Sequence[Sentence] = ()
     """All sentences of the main treebank, also those too long to train on."""
+    replayed: range = range(0)
+    """Sentences of `train` of which each epoch sees a few only (`learn.start.replay`)."""
 
     def fingerprint(self) -> str:
         """Give a checksum of the vocabulary, the ids and the trees."""
@@ -87,21 +106,48 @@ class Data:
 
 
 def load_data(
-    data: DataConfig, model: ModelConfig, train: TrainConfig, subwords: Subwords | None = None
+    data: DataConfig,
+    model: ModelConfig,
+    train: TrainConfig,
+    subwords: Subwords | None = None,
+    known: Vocab | None = None,
 ) -> Data:
-    """Read the treebanks of a recipe; `subwords` are those of its encoder."""
+    """Read the treebanks of a recipe; `subwords` are those of its encoder.
+
+    The vocabulary is that of the treebanks, together with what is `known` already. Vectors that are
+    known come with the weights of the model that knows them.
+    """
     trained = _read_parts(data.train, data.format, "train")
     sentences = list(chain.from_iterable(trained.values()))
     vocab = build_vocab(
-        sentences, model.tag_column, model.min_count, model.pieces, model.predicted_tags
+        sentences,
+        model.tag_column,
+        model.min_count,
+        model.pieces,
+        model.predicted_tags,
+        bool(model.letters),
     )
+    if not any(word.head != BLANK for sentence in sentences for word in sentence.words):
+        raise DataError(
+            "no word has a HEAD",
+            next(iter(trained.values()))[0].source,
+            hint="some heads must be annotated; the others may be _",
+        )
+    main_train = next(iter(trained.values()))
+    if model.prior_size or vocab.rules is not None:
+        lexicon = build_lexicon(word for sentence in main_train for word in sentence.words)
+        vocab = replace(vocab, lexicon=lexicon)
     vocab = replace(vocab, subwords=subwords)
     if model.marks:
         marks = Index(collect_marks(trained, model.marks))
         vocab = replace(vocab, mark_columns=model.marks, marks=marks)
         vocab = in_treebank(vocab, next(iter(trained)))  # the main one
+    if known is not None:
+        vocab = join_vocabs(vocab, known, model.predicted_tags)
     vectors = word_vectors = None
-    if model.vector_words:
+    if model.vector_words and known is not None and known.vectors.strings:
+        vocab = replace(vocab, vectors=known.vectors)
+    elif model.vector_words:
         vocab, vectors = _with_vectors(vocab, model, sentences)
     elif model.vectors:
         word_vectors = read_vectors(Path(model.vectors), vocab.words, model.word_size)
@@ -116,6 +162,8 @@ def load_data(
             "--set train.max_length=...",
         )
     dev_parts = _read_parts(data.dev, data.format, "dev")
+    for treebank in dev_parts.values():
+        _require_whole_trees(treebank, vocab)
     dev = {
         name: make_examples(treebank, in_treebank(vocab, name), data.punctuation)
         for name, treebank in dev_parts.items()
@@ -123,7 +171,10 @@ def load_data(
     main, *others = dev
     return Data(
         vocab,
-        join_examples(make_examples(short[name], in_treebank(vocab, name)) for name in short),
+        join_examples(
+            make_examples(treebank, in_treebank(vocab, name), is_in_lexicon=not i)
+            for i, (name, treebank) in enumerate(short.items())
+        ),
         dev[main],
         len(sentences) - len(kept),
         vectors,
@@ -131,7 +182,7 @@ def load_data(
         kept,
         [name for name, treebank in short.items() for _ in treebank],
         {name: dev[name] for name in others},
-        next(iter(trained.values())),
+        main_train,
         dev_parts[main],
     )
 
@@ -162,7 +213,9 @@ def _read_parts(given: str | tuple[str, ...], form: Format, part: str) -> dict[s
         if not treebanks[name]:
             raise DataError("no sentences", source)
         for sentence in treebanks[name]:
-            if not is_tree(heads_array(sentence)):
+            _refuse_line_ends(sentence)
+            # Words without a head count as if they were attached to ROOT: only cycles remain.
+            if not is_tree(partial_heads(sentence).clip(min=0)):
                 raise DataError(
                     "the heads of this sentence do not form a tree: there is a cycle",
                     sentence.source,
@@ -170,6 +223,33 @@ def _read_parts(given: str | tuple[str, ...], form: Format, part: str) -> dict[s
                     "correct the tree or remove the sentence",
                 )
     return treebanks
+
+
+def _refuse_line_ends(sentence: Sentence) -> None:
+    """Raise an error if a line end stands inside a column: a model that learned it is refused."""
+    for position, row in enumerate(sentence.rows, 1):
+        if "\r" in sentence.lines[row].rstrip("\r\n"):
+            raise DataError(
+                "there is a carriage return inside this line",
+                sentence.source,
+                sentence.line_of(position),
+                "remove it, or write _ for a column without a value",
+            )
+
+
+def _require_whole_trees(sentences: Sequence[Sentence], vocab: Vocab) -> None:
+    """Raise an error if a word of dev has no head or, if labels are learned, no label."""
+    has_labels = vocab.labels.strings != (BLANK,)
+    for sentence in sentences:
+        sentence.gold_heads()
+        for position, word in enumerate(sentence.words, 1):
+            if has_labels and word.deprel == BLANK:
+                raise DataError(
+                    f"word {position} ('{word.form[:40]}') has no DEPREL",
+                    sentence.source,
+                    sentence.line_of(position),
+                    "only training files may have blanks; dev must be annotated completely",
+                )
 
 
 def sources_of(given: str | tuple[str, ...], part: str) -> dict[str, str]:
@@ -220,14 +300,18 @@ def join_examples(parts: Iterable[Examples]) -> Examples:
 
 
 def make_examples(
-    sentences: Sequence[Sentence], vocab: Vocab, rule: Punctuation = "none"
+    sentences: Sequence[Sentence],
+    vocab: Vocab,
+    rule: Punctuation = "none",
+    is_in_lexicon: bool = False,
 ) -> Examples:
-    """Encode sentences and their gold trees."""
+    """Encode sentences and their gold trees; see `encode` for `is_in_lexicon`."""
     for sentence in sentences:
         require_tags(sentence, vocab)
+    has_feats = any(word.feats != BLANK for sentence in sentences for word in sentence.words)
     return Examples(
-        [encode(sentence, vocab) for sentence in sentences],
-        [encode_gold(sentence, vocab) for sentence in sentences],
+        [encode(sentence, vocab, is_in_lexicon) for sentence in sentences],
+        [encode_gold(sentence, vocab, has_feats) for sentence in sentences],
         [
             np.array([False, *(not is_punctuation(word, rule) for word in sentence.words)])
             for sentence in sentences

@@ -18,7 +18,8 @@ from torch.nn import functional
 class BatchTargets:
     """Soft targets of a batch: heads [B, N+1, N+1], labels [B, N+1, R], tags [B, N+1, .] each.
 
-    A row of zeros teaches nothing. Neither does None: a column of tags that no teacher predicts.
+    A row of zeros teaches nothing. Neither does None: a column of tags that no teacher predicts,
+    and FEATS and LEMMA, which are learned from gold, or from what the teachers wrote.
     """
 
     heads: Tensor | None = None
@@ -29,7 +30,7 @@ class BatchTargets:
 
     def tag(self, column: int) -> Tensor | None:
         """Give the distributions of a column of tags, if there are any."""
-        return self.tags[column] if self.tags else None
+        return self.tags[column] if column < len(self.tags) else None
 
     def mix(self, gold_loss: Tensor, log_probs: Tensor, targets: Tensor | None) -> Tensor:
         """Mix the loss of the gold with that of the targets; both are divided by sentences.
@@ -50,8 +51,9 @@ class SoftTargets:
     """Distributions of W words in S sentences, float16, on the device.
 
     `heads` [sum of N (N+1)] has the rows of all words one after the other; `labels` are [W, R], and
-    `tags` [W, tags] for each column that the student predicts. `first_heads` and `first_words` [S]
-    are where a sentence begins, `lengths` [S] count its slots. `key` is a checksum of it all.
+    `tags` [W, tags], or None, for each column that the student predicts. `first_heads` and
+    `first_words` [S] are where a sentence begins, `lengths` [S] count its slots. `key` is a
+    checksum of it all.
     """
 
     heads: Tensor

@@ -25,15 +25,16 @@ from headwise.files import whole_file
 from headwise.learn.data.treebanks import Data, join_examples, make_examples
 from headwise.learn.distil.soft_targets import SoftTargets
 from headwise.learn.scorer import load_torch_scorer
-from headwise.model.bundle import WEIGHTS, Bundle, find_model, load_bundle
+from headwise.model.bundle import WEIGHTS, Bundle, load_bundle
+from headwise.model.find import find_model
 from headwise.runtime.ensemble import EnsembleScorer
 from headwise.runtime.parser import Parser
 from headwise.runtime.scorer import Selection
-from headwise.settings.parsing import GPU_CHUNK_SIZE, ParserSettings
+from headwise.settings.parsing import GPU_CHUNK_SIZE, TAGS, ParserSettings
 from headwise.settings.recipe import Recipe
 from headwise.treebank.conllu import read_sentences
 from headwise.treebank.sentence import Sentence
-from headwise.vocabulary.encode import require_tags
+from headwise.vocabulary.encode import NO_HEAD, require_tags
 from headwise.vocabulary.vocab import N_SPECIALS, UNK, Index
 
 SOFT_TARGETS = "lessons.safetensors"
@@ -77,7 +78,7 @@ def add_soft_targets(
     return data, SoftTargets(
         there["heads"],
         there["labels"],
-        tuple(there.get(column) for column in data.vocab.predicted),
+        tuple(there.get(column) for column in data.vocab.outputs),
         n_pairs.cumsum(0) - n_pairs,
         n_words.cumsum(0) - n_words,
         lengths,
@@ -114,7 +115,7 @@ class Teachers:
         """Load them as one parser."""
         settings = ParserSettings(
             decode=self._bundles[0].manifest.decode,
-            keep_tags=self.keep_tags,
+            keep=TAGS if self.keep_tags else (),
             chunk_size=GPU_CHUNK_SIZE,
             look_ahead=1,
         )
@@ -178,11 +179,13 @@ def _collect(
     }
     labels_at = _columns(data.vocab.labels, teachers.vocab.labels)
     pair = word = 0
-    for selection, label_log_probs in _ask(teachers, data):
+    for sentence, (selection, label_log_probs) in enumerate(_ask(teachers, data)):
         heads = tempered(selection.head_log_probs[1:], temperature)
         arrays["heads"][pair : pair + heads.size] = heads.ravel()
         rows = slice(word, word + len(heads))
-        arrays["labels"][rows] = _known_columns(label_log_probs, labels_at, temperature)
+        has_head = data.train.gold[sentence].heads[1:, None] != NO_HEAD
+        labels = _known_columns(label_log_probs, labels_at, temperature)
+        arrays["labels"][rows] = labels * has_head
         for column, (n, at) in tags_at.items():
             arrays[column][rows] = _known_columns(selection.tag_log_probs[n][1:], at, temperature)
         pair, word = pair + heads.size, word + len(heads)
@@ -190,7 +193,10 @@ def _collect(
 
 
 def _ask(teachers: Parser, data: Data) -> Iterator[tuple[Selection, FloatArray]]:
-    """Let the teachers select heads and label the gold arcs, some sentences at a time."""
+    """Let the teachers select heads and label the gold arcs, some sentences at a time.
+
+    A word without a gold head is labelled as if it were attached to ROOT.
+    """
     scorers = {name: teachers.scorer.in_treebank(name) for name in set(data.treebanks)}
     for start in range(0, len(data.sentences), GPU_CHUNK_SIZE):
         chunk = range(start, min(start + GPU_CHUNK_SIZE, len(data.sentences)))
@@ -199,7 +205,7 @@ def _ask(teachers: Parser, data: Data) -> Iterator[tuple[Selection, FloatArray]]
             for row in rows:
                 require_tags(data.sentences[row], scorer.vocab)
             selections = scorer.select([data.sentences[row] for row in rows])
-            heads = [data.train.gold[row].heads for row in rows]
+            heads = [data.train.gold[row].heads.clip(min=0) for row in rows]
             yield from zip(selections, scorer.label(selections, heads), strict=True)
 
 

@@ -1,23 +1,26 @@
 """The network as graphs that take sentences side by side, and words only once.
 
-    inputs      words, tags, vectors [n], pieces, marks [n, k] -> x [n, s]               (Eq. 3)
-    represent   x [T, B, s], lengths [B] -> pairs [T, B, 2k], arcs [T, B, 2l],
-                predicted tags [T, B], log-probabilities of these [T, B, tags]
+    inputs      words, tags, vectors [n], pieces, marks, letters, prior [n, k] -> x [n, s]   (Eq. 3)
+    represent   x [T, B, s], lengths [B] -> pairs [T, B, 2k], arcs [T, B, 2l], hidden [T, B, c]
     label       arcs or rows [M, l] -> log-probabilities [M, R]
+    columns     hidden or rows [M, c] -> for each predicted column: positions [M] (of FEATS
+                [M, features]), then for each: log-probabilities [M, .]
 
 x_i depends on the word (and its tag) alone, so `inputs` is a graph of its own, which runs only for
 new words. `pairs` are 2 U_a a_j and -2 W_a a_i, from which `runtime.pairs` computes Eq. 6. `arcs`
 are the first layer of the label network, the dependent's part and the head's; the layer is linear
-before its activation, so that an arc is the sum of two.
+before its activation, so that an arc is the sum of two. `hidden` are the hidden layers of all
+predicted columns, side by side.
 
 In int8 a product is scaled by its largest input, over everything that runs together. So a parse
 would depend on the other sentences of its batch. To prevent that, x has two more columns, which
 hold the bounds of all its values, and each LSTM has two more units, which are always 1 and -1, the
 bounds of a unit. Their weights are zero, so that they only fix the scale.
 
-In the int8 `label` graph each arc has a scale of its own, that of its largest value. Products are
-then whole numbers, exact whatever runs with them, and the arcs of many sentences take one call. Its
-input is named `rows`, so that the runtime can tell.
+In the int8 `label` and `columns` graphs each row has a scale of its own, that of its largest value.
+Products are then whole numbers, exact whatever runs with them, and the rows of many sentences take
+one call. Their input is named `rows`, so that the runtime can tell. The layers that read what the
+lexicon knows of a word are made like this too.
 """
 
 import msgspec
@@ -25,27 +28,22 @@ import torch
 from torch import Tensor, nn
 from torch.export import Dim
 
-from headwise.learn.export.graphs import HALF, OPSET, TracedFunction, example_ids, quantise, trace
-from headwise.model.bundle import INPUTS, PAIR_WEIGHTS
+from headwise.learn.export.graphs import RowsLinear, TracedFunction, example_ids, quantise, trace
+from headwise.learn.export.lstms import N_BOUNDS, BoundedLstm, ignore_bounds, with_onnx_letters
+from headwise.model.bundle import COLUMNS, INPUTS, PAIR_WEIGHTS
 from headwise.network.inputs import Inputs
-from headwise.network.label import Labeller
+from headwise.network.label import Labeller, Tagger
 from headwise.network.network import Network
 from headwise.network.represent import BiLstm
 from headwise.network.select import AdditiveSelector
 from headwise.vocabulary.encode import WordIds
 
-N_BOUNDS = 2
 MARKS_AT_ONCE = 4
 """Marks of a word that may all have the largest value in one column without being clipped."""
-_SATURATED = 40.0
-"""An input that opens a gate fully, and a cell value at which tanh is 1."""
-_MAX_UINT8 = 255
-"""The largest 8-bit number without a sign: the output of a rectifier is never negative."""
-_SMALLEST_SCALE = 1e-20
 
 
 def batch_graphs(network: Network, int8_inputs: Inputs) -> dict[str, bytes]:
-    """Trace all graphs of a network with LSTMs; `int8_inputs` are its inputs with int8 tables."""
+    """Trace all graphs of a network with LSTMs; `int8_inputs` are its inputs in int8."""
     assert isinstance(network.select, AdditiveSelector)
     bound = bound_of(network.inputs)
     files = {
@@ -54,9 +52,11 @@ def batch_graphs(network: Network, int8_inputs: Inputs) -> dict[str, bytes]:
         "represent.float32.onnx": export_represent(network),
         "label.float32.onnx": export_label(network.label, is_int8=False),
         "label.int8.onnx": export_label(network.label, is_int8=True),
+        **_columns_graphs(network.tag),
         PAIR_WEIGHTS: msgspec.json.encode({"v_a": network.select.v_a.weight.detach()[0].tolist()}),
     }
-    files["represent.int8.onnx"] = quantise(files["represent.float32.onnx"])
+    for name in ("represent.float32.onnx", INPUTS.format("int8")):
+        files[name.replace("float32", "int8")] = quantise(files[name])
     return files
 
 
@@ -68,9 +68,17 @@ class _Inputs(nn.Module):
         self.register_buffer("bounds", torch.tensor([[bound, -bound]]))
 
     def forward(
-        self, words: Tensor, tags: Tensor, pieces: Tensor, vectors: Tensor, marks: Tensor
+        self,
+        words: Tensor,
+        tags: Tensor,
+        pieces: Tensor,
+        vectors: Tensor,
+        marks: Tensor,
+        letters: Tensor,
+        prior: Tensor,
     ) -> Tensor:
-        ids = WordIds(words, tags, pieces, vectors, marks).map(lambda array: array[None])
+        arrays = (words, tags, pieces, vectors, marks, letters, prior)
+        ids = WordIds(*(array[None] for array in arrays))
         x = self.inputs(ids)[0]
         if self.clip_at is not None:
             x = x.clamp(-self.clip_at, self.clip_at)
@@ -82,69 +90,17 @@ class _Inputs(nn.Module):
 def bound_of(inputs: Inputs) -> float:
     """Give a bound of the values of x: the largest of the tables; a mean of rows is not larger.
 
-    A sum of marks may be. It gets some room, and in int8 it is clipped beyond that.
+    A sum of marks may be. It gets some room, and in int8 it is clipped beyond that. What is made of
+    letters and of the lexicon is at most 1.
     """
     tables = {part for part in inputs.modules() if isinstance(part, nn.Embedding)}
+    if inputs.letters is not None:
+        tables.remove(inputs.letters.table)
     largest = {table: float(table.weight.detach().abs().max()) for table in tables}
     if inputs.mark is not None:
         largest[inputs.mark.table] *= MARKS_AT_ONCE
-    return max(largest.values())
-
-
-class _BoundedLstm(nn.Module):
-    """LSTMs of one layer, one or both directions, as one node of ONNX, with units for bounds."""
-
-    def __init__(self, lstms: list[nn.LSTM], direction: str, n_parts: int) -> None:
-        super().__init__()
-        self.size = lstms[0].hidden_size + N_BOUNDS
-        self.direction = direction
-        over_inputs, over_hidden, *biases = (
-            torch.stack([torch.stack(gates_for_onnx(weights)) for weights in parts])
-            for parts in zip(*(lstm.parameters() for lstm in lstms), strict=True)
-        )  # [directions, 4, d, k], [directions, 4, d, d], [directions, 4, d] twice
-        self.over_inputs = nn.Parameter(_with_more_units(over_inputs, n_parts))
-        self.over_hidden = nn.Parameter(_with_more_units(over_hidden, 1))
-        open_gates = torch.full((len(lstms), 4, N_BOUNDS), _SATURATED)
-        open_gates[:, 3] *= torch.tensor([1.0, -1.0])
-        bias = torch.cat([biases[0], open_gates], dim=-1).flatten(1)
-        more = torch.cat([biases[1], torch.zeros_like(open_gates)], dim=-1).flatten(1)
-        self.bias = nn.Parameter(torch.cat([bias, more], dim=-1))  # [directions, 8 (d + 2)]
-        cells = torch.zeros(len(lstms), 1, self.size)
-        cells[:, :, -N_BOUNDS:] = torch.tensor([_SATURATED, -_SATURATED])
-        self.register_buffer("cells", cells)
-
-    def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:
-        """Run over inputs [T, B, k]: states [T, B, directions (d + 2)]."""
-        n_slots, n_sentences, _ = inputs.shape
-        cells = self.get_buffer("cells").expand(-1, n_sentences, -1)
-        outputs = torch.onnx.ops.symbolic(
-            "LSTM",
-            [inputs, self.over_inputs, self.over_hidden, self.bias, lengths, None, cells],
-            {"hidden_size": self.size, "direction": self.direction},
-            dtype=inputs.dtype,
-            shape=[n_slots, cells.shape[0], n_sentences, self.size],
-            version=OPSET,
-        )  # [T, directions, B, d + 2]
-        return outputs.transpose(1, 2).flatten(2)
-
-
-def gates_for_onnx(weights: Tensor) -> list[Tensor]:
-    """Cut weights of an LSTM into gates: input, forget, cell, output become i, o, f, c in ONNX."""
-    gates = weights.detach().chunk(4)
-    return [gates[gate] for gate in (0, 3, 1, 2)]
-
-
-def _ignore_bounds(weights: Tensor, n_parts: int) -> Tensor:
-    """Add zero weights for the bounds after each of `n_parts` of the last axis."""
-    zeros = torch.zeros(*weights.shape[:-1], N_BOUNDS)
-    parts = weights.detach().chunk(n_parts, dim=-1)
-    return torch.cat([torch.cat([part, zeros], dim=-1) for part in parts], dim=-1)
-
-
-def _with_more_units(weights: Tensor, n_parts: int) -> Tensor:
-    """Add two units to each gate, [directions, 4, d, k], and join gates; bounds have no weight."""
-    wide = _ignore_bounds(weights, n_parts)
-    return torch.cat([wide, torch.zeros_like(wide[:, :, :N_BOUNDS])], dim=2).flatten(1, 2)
+    has_more = inputs.letters is not None or inputs.prior is not None
+    return max([*largest.values(), float(has_more)])
 
 
 class _BoundedBiLstm(nn.Module):
@@ -158,10 +114,10 @@ class _BoundedBiLstm(nn.Module):
             both: list[nn.LSTM] = [part for part in pair if isinstance(part, nn.LSTM)]
             n_parts = 2 if i and lstm.interleaved else 1
             if lstm.interleaved:
-                nodes = [_BoundedLstm(both, "bidirectional", n_parts)]
+                nodes = [BoundedLstm(both, "bidirectional", n_parts)]
             else:
                 nodes = [
-                    _BoundedLstm([one], direction, n_parts)
+                    BoundedLstm([one], direction, n_parts)
                     for one, direction in zip(both, ("forward", "reverse"), strict=True)
                 ]
             self.layers.append(nn.ModuleList(nodes))
@@ -197,23 +153,26 @@ class _Represent(nn.Module):
             torch.cat([a_i, a_j]), torch.cat([first.bias, torch.zeros_like(first.bias)]), 2
         )
         self.arcs_of_inputs = _linear(torch.cat([x_i, x_j]), None, 1)
-        self.tags = nn.ModuleList(
-            _linear(layer.weight, layer.bias, 2)  # type: ignore[arg-type]
-            for layer in network.tag.columns.values()
-        )
+        layers = [layer for layer in network.tag.hidden.values() if isinstance(layer, nn.Linear)]
+        self.hidden = self.hidden_of_inputs = None
+        if layers:
+            weight = torch.cat([layer.weight.detach() for layer in layers])
+            bias = torch.cat([layer.bias for layer in layers])
+            self.hidden = _linear(weight[:, :d], bias, 2)
+            self.hidden_of_inputs = _linear(weight[:, d:], None, 1)
 
     def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
         states = self.represent(x, lengths)  # [T, B, 2 (d + 2)]
-        scores = [torch.log_softmax(layer(states), dim=-1) for layer in self.tags]
-        predicted = [column.argmax(dim=-1).to(torch.int32) for column in scores]
         pairs = self.pairs(states)
         arcs = self.arcs(states) + self.arcs_of_inputs(x)
-        return pairs, arcs, *predicted, *scores
+        if self.hidden is None or self.hidden_of_inputs is None:
+            return pairs, arcs
+        return pairs, arcs, self.hidden(states) + self.hidden_of_inputs(x)
 
 
 def _linear(weight: Tensor, bias: Tensor | None, n_parts: int) -> nn.Linear:
     """Make a layer that ignores the bounds after each of `n_parts` of its inputs."""
-    wide = _ignore_bounds(weight, n_parts)
+    wide = ignore_bounds(weight, n_parts)
     layer = nn.Linear(wide.shape[1], len(wide), bias=bias is not None)
     layer.weight = nn.Parameter(wide)
     if bias is not None:
@@ -223,19 +182,19 @@ def _linear(weight: Tensor, bias: Tensor | None, n_parts: int) -> nn.Linear:
 
 def export_inputs(inputs: Inputs, bound: float, is_int8: bool) -> bytes:
     """Trace Eq. 3 for any words; their tables may be in int8."""
-    return trace(_Inputs(inputs, bound, is_int8), *example_ids(Dim("words")), ["x"])
+    example = example_ids(Dim("words"), inputs)
+    return trace(_Inputs(with_onnx_letters(inputs), bound, is_int8), *example, ["x"])
 
 
 def export_represent(network: Network) -> bytes:
     """Trace Eq. 1, 2 and 4, and all products of a_i."""
     slots, sentences = Dim("slots"), Dim("sentences")
     x = torch.zeros(7, 3, network.inputs.size + N_BOUNDS)
-    tags = list(network.tag.columns)
     return trace(
         _Represent(network),
         {"x": x, "lengths": torch.full((3,), 7, dtype=torch.int32)},
         {"x": {0: slots, 1: sentences}, "lengths": {0: sentences}},
-        ["pairs", "arcs", *tags, *(f"{column}_scores" for column in tags)],
+        ["pairs", "arcs", *(["hidden"] if network.tag.hidden else [])],
     )
 
 
@@ -250,36 +209,11 @@ def _label_rows(label: nn.Module, rows: Tensor) -> Tensor:
     return log_probs
 
 
-class _RowsLinear(nn.Module):
-    """A layer of which each row [k], and each column of the weights, has a scale of its own."""
-
-    def __init__(self, layer: nn.Linear) -> None:
-        super().__init__()
-        weight = layer.weight.detach()  # [out, k]
-        scale = weight.abs().amax(dim=1).clamp(min=_SMALLEST_SCALE) / HALF
-        whole = torch.round(weight / scale[:, None]).to(torch.int8)
-        self.weight_quantized = nn.Parameter(whole.T.contiguous(), requires_grad=False)
-        self.register_buffer("weight_scale", scale)
-        self.register_buffer("bias", layer.bias.detach())
-
-    def forward(self, rows: Tensor) -> Tensor:
-        step = rows.amax(dim=1, keepdim=True).clamp(min=_SMALLEST_SCALE) / _MAX_UINT8
-        sums = torch.onnx.ops.symbolic(
-            "MatMulInteger",
-            [torch.round(rows / step).to(torch.uint8), self.weight_quantized],
-            dtype=torch.int32,
-            shape=[rows.shape[0], self.weight_quantized.shape[1]],
-            version=OPSET,
-        )
-        # One scale after the other: ONNX Runtime takes a product of two for one of all rows.
-        return sums.float() * step * self.get_buffer("weight_scale") + self.get_buffer("bias")
-
-
 def export_label(label: Labeller, is_int8: bool) -> bytes:
     """Trace it for any number of arcs, in int8 also of different sentences."""
     name, network = "arcs", TracedFunction(_label_arcs, second=label.second, last=label.last)
     if is_int8:
-        second, last = _RowsLinear(label.second), _RowsLinear(label.last)
+        second, last = RowsLinear(label.second), RowsLinear(label.last)
         name, network = (
             "rows",
             TracedFunction(
@@ -292,3 +226,44 @@ def export_label(label: Labeller, is_int8: bool) -> bytes:
         {name: {0: Dim("n_arcs")}},
         ["label_log_probs"],
     )
+
+
+def _columns_graphs(tag: Tagger) -> dict[str, bytes]:
+    """Trace the last layers of the predicted columns, if there are any, in both precisions."""
+    if not tag.last:
+        return {}
+    columns = list(tag.last)
+    outputs = [*columns, *(f"{column}_scores" for column in columns)]
+    size = sum(layer.out_features for layer in tag.hidden.values() if isinstance(layer, nn.Linear))
+    graphs = {}
+    for precision, name in (("float32", "hidden"), ("int8", "rows")):
+        graphs[COLUMNS.format(precision)] = trace(
+            _Columns(tag, is_int8=precision == "int8"),
+            {name: torch.zeros(5, size)},
+            {name: {0: Dim("n_words")}},
+            outputs,
+        )
+    return graphs
+
+
+class _Columns(nn.Module):
+    """From the hidden layers of all columns to positions and log-probabilities of each."""
+
+    def __init__(self, tag: Tagger, is_int8: bool) -> None:
+        super().__init__()
+        self.tag = tag
+        layers = [layer for layer in tag.last.values() if isinstance(layer, nn.Linear)]
+        self.last = nn.ModuleList([RowsLinear(layer) for layer in layers] if is_int8 else layers)
+        # An input of the graph has the name that it has here.
+        self.forward = self._from_rows if is_int8 else self._from_hidden
+
+    def _from_rows(self, rows: Tensor) -> tuple[Tensor, ...]:
+        return self._from_hidden(rows)
+
+    def _from_hidden(self, hidden: Tensor) -> tuple[Tensor, ...]:
+        parts = torch.relu(hidden).chunk(len(self.last), dim=-1)
+        scores = [
+            self.tag.distribution(column, layer(part))
+            for column, layer, part in zip(self.tag.last, self.last, parts, strict=True)
+        ]
+        return *(column.argmax(dim=-1).to(torch.int32) for column in scores), *scores

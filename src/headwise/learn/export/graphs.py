@@ -16,21 +16,33 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor, nn
 from torch.export import Dim
 
+from headwise.network.inputs import Inputs
 from headwise.vocabulary.encode import GRAPH_INPUTS
 
 OPSET = 20
 HALF = 64
 """The largest weight in int8 (see `quantise`)."""
+_MAX_UINT8 = 255
+"""The largest 8-bit number without a sign."""
+_SMALLEST_SCALE = 1e-20
 
 
-def example_ids(axis: Dim) -> tuple[dict[str, Tensor], dict[str, dict[int, Dim]]]:
+def example_ids(axis: Dim, inputs: Inputs) -> tuple[dict[str, Tensor], dict[str, dict[int, Dim]]]:
     """Give the inputs of a graph that reads `WordIds`, and their free axes, the first one `axis`.
 
     Each input is a tensor of its own: the exporter would merge one that is given twice.
     """
-    more_axes = {"pieces": {1: Dim("width")}, "marks": {1: Dim("n_marks")}}
-    shapes = {"pieces": (7, 5), "marks": (7, 3)}
+    more_axes = {
+        "pieces": {1: Dim("width")},
+        "marks": {1: Dim("n_marks")},
+        "letters": {1: Dim("n_letters")},
+    }
+    shapes = {"pieces": (7, 5), "marks": (7, 3), "letters": (7, 6)}
     example = {name: torch.ones(shapes.get(name, (7,)), dtype=torch.int32) for name in GRAPH_INPUTS}
+    if inputs.prior:
+        example["prior"] = torch.ones(7, inputs.prior.n_values)
+    else:  # a graph may still ask for it, just for the number of words
+        example["prior"], more_axes["prior"] = torch.ones(7, 4), {1: Dim("n_values")}
     free = {name: {0: axis} | more_axes.get(name, {}) for name in GRAPH_INPUTS}
     return example, free
 
@@ -44,6 +56,57 @@ class TracedFunction(nn.Module):
         for name, module in modules.items():
             self.add_module(name, module)
         self.forward = partial(function, *modules.values())
+
+
+class RowsLinear(nn.Module):
+    """A layer in int8 of which each row, and each output of the weights, has a scale of its own.
+
+    ONNX Runtime's own way has one scale for all rows. In a transformer a few subwords have values
+    that are many times larger than those of all others, which would then be rounded to nothing.
+    """
+
+    def __init__(self, layer: nn.Linear, signed: bool = False) -> None:
+        """Round the weights of a layer, to half of the range (see `quantise`).
+
+        Rows that are not `signed` have no negative values.
+        """
+        super().__init__()
+        weight = layer.weight.detach()  # [out, k]
+        scale = weight.abs().amax(dim=1).clamp(min=_SMALLEST_SCALE) / HALF
+        whole = torch.round(weight / scale[:, None]).to(torch.int8)
+        self.weight_quantized = nn.Parameter(whole.T.contiguous(), requires_grad=False)
+        self.signed = signed
+        self.register_buffer("weight_scale", scale)
+        bias = layer.bias
+        self.register_buffer("bias", torch.zeros(len(weight)) if bias is None else bias.detach())
+        self.register_buffer("weight_sums", whole.sum(dim=1) * scale)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Apply the layer to rows [..., k]: float [..., out]."""
+        bias = self.get_buffer("bias")
+        if self.signed:  # counted from the lowest value of each row, nothing is negative
+            lowest = rows.amin(dim=-1, keepdim=True)
+            bias = bias + lowest * self.get_buffer("weight_sums")  # [..., out]
+            rows = rows - lowest
+        step = rows.amax(dim=-1, keepdim=True).clamp(min=_SMALLEST_SCALE) / _MAX_UINT8
+        sums = torch.onnx.ops.symbolic(
+            "MatMulInteger",
+            [torch.round(rows / step).to(torch.uint8), self.weight_quantized],
+            dtype=torch.int32,
+            shape=[*rows.shape[:-1], self.weight_quantized.shape[1]],
+            version=OPSET,
+        )
+        # One scale after the other: ONNX Runtime takes a product of two for one of all rows.
+        return sums.float() * step * self.get_buffer("weight_scale") + bias
+
+
+def int8_rows(module: nn.Module) -> None:
+    """Replace all linear layers inside a module by `RowsLinear`."""
+    for name, part in module.named_children():
+        if type(part) is nn.Linear:
+            setattr(module, name, RowsLinear(part, signed=True))
+        else:
+            int8_rows(part)
 
 
 def trace(

@@ -4,19 +4,24 @@ A network with LSTMs and without a transformer becomes the graphs of `learn.expo
 other becomes three graphs, one for each step of the paper, so that the runtime can cut a sentence
 into blocks between them:
 
-    represent   words, tags, vectors [N+1], pieces, marks [N+1, k], in_context [N+1, .]   (Eq. 1-4)
-                -> states, inputs, heads, dependents [N+1, .], predicted tags [N+1],
-                   log-probabilities of these [N+1, tags]
+    represent   words, tags, vectors [N+1], pieces, marks, letters, prior [N+1, k],
+                in_context [N+1, .]                                                    (Eq. 1-4)
+                -> states, inputs, heads, dependents [N+1, .]; for each predicted column positions
+                   [N+1] (of FEATS [N+1, features]); for each log-probabilities [N+1, .]
     select      dependents [n, k], heads [N+1, k], rows [n] -> log P_head [n, N+1]  (Eq. 5-6)
     label       states, inputs [N+1, .], words and chosen heads [M] -> log-probabilities [M, R]
 
 `represent` and `label` are matrix products and become int8. `select` is a sum and a tanh for each
 pair of words; int8 would not make it faster, so it stays in float32.
 
-A transformer is a graph of its own, which takes one window at a time, so that memory is bounded
-however long a sentence is, and no mask, as no window has padding:
+A transformer becomes two graphs, its table of subwords and the rest, so that no file of a large one
+is too large for code hosts. They take one window at a time, so that memory is bounded however long
+a sentence is, and no mask, as no window has padding:
 
-    encoder     subwords [L] -> states [L, size]
+    subwords    subwords [L] -> embedded [L, k]
+    encoder     embedded [L, k] -> states [L, size]
+
+Kinds that are not in `network.encoder.PLAIN_KINDS` have one graph, from subwords to states.
 """
 
 import copy
@@ -29,17 +34,31 @@ from torch import Tensor, nn
 from torch.export import Dim
 from torch.nn import functional
 
-from headwise.learn.export.batches import batch_graphs, gates_for_onnx
-from headwise.learn.export.graphs import OPSET, TracedFunction, example_ids, quantise, trace
-from headwise.model.bundle import SELECT, VOCAB, WEIGHTS, Description, write_bundle
+from headwise.learn.export.batches import batch_graphs
+from headwise.learn.export.graphs import (
+    OPSET,
+    RowsLinear,
+    TracedFunction,
+    example_ids,
+    int8_rows,
+    quantise,
+    trace,
+)
+from headwise.learn.export.lstms import gates_for_onnx, with_onnx_letters
+from headwise.model.bundle import LEXICON, SELECT, VOCAB, WEIGHTS, Description, write_bundle
 from headwise.network.encoder import Encoder
+from headwise.network.inputs import PriorReader
 from headwise.network.label import arc_features
 from headwise.network.network import Network
 from headwise.network.represent import BiLstm
 from headwise.network.select import head_distribution
 from headwise.vocabulary.encode import WordIds
+from headwise.vocabulary.lexicon import N_COUNTS, lexicon_to_json
 from headwise.vocabulary.subwords import Subwords, subword_files
 from headwise.vocabulary.vocab import Vocab, vocab_to_json
+
+_LARGE_TABLE = 64
+"""Rows of a transformer's table, of subwords or positions, that is worth storing in int8."""
 
 
 class _OnnxLstm(nn.Module):
@@ -81,6 +100,7 @@ class Int8Embedding(nn.Module):
         scale = weight.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / 127  # [ids, 1]
         self.register_buffer("values", (weight / scale).round().to(torch.int8))
         self.register_buffer("scale", scale)
+        self.padding_idx = table.padding_idx
 
     def forward(self, ids: Tensor) -> Tensor:
         """Look up ids [1, N+1]: float [1, N+1, s]."""
@@ -88,17 +108,46 @@ class Int8Embedding(nn.Module):
         return values * functional.embedding(ids, self.get_buffer("scale"))
 
 
-def _with_int8_tables(network: Network) -> Network:
-    """Copy a network with its embedding tables in int8."""
+class Int8Prior(nn.Module):
+    """`PriorReader` in int8, with a scale for each word: other words do not change its vector.
+
+    The logarithm of a count is many times larger than any share, which would be rounded to little.
+    It is multiplied as it is, and so is the length of the ending.
+    """
+
+    def __init__(self, reader: PriorReader) -> None:
+        """Round the weights of both layers."""
+        super().__init__()
+        self.n_values = reader.n_values
+        weight = reader.hidden.weight.detach()  # [size, 2 P + 2]
+        of_shares = nn.Linear(weight.shape[1] - N_COUNTS, len(weight))
+        of_shares.weight, of_shares.bias = nn.Parameter(weight[:, :-N_COUNTS]), reader.hidden.bias
+        self.of_shares = RowsLinear(of_shares)
+        self.register_buffer("of_counts", weight[:, -N_COUNTS:].T.contiguous())  # [2, size]
+        self.out = RowsLinear(reader.out)
+
+    def forward(self, prior: Tensor) -> Tensor:
+        """Read shares and counts [1, N+1, k]: float [1, N+1, size]."""
+        hidden = self.of_shares(prior[..., :-N_COUNTS])
+        for i, weights in enumerate(self.get_buffer("of_counts"), -N_COUNTS):
+            hidden = hidden + prior[..., i, None] * weights
+        return torch.tanh(self.out(torch.relu(hidden)))
+
+
+def with_int8_inputs(network: Network) -> Network:
+    """Copy a network with its embedding tables, and the reader of its lexicon, in int8."""
     copied = copy.deepcopy(network)
-    for part in (copied.inputs, copied.inputs.spelling, copied.inputs.mark):
+    inputs = copied.inputs
+    if inputs.prior is not None:
+        inputs._modules["prior"] = Int8Prior(inputs.prior)
+    for part in (inputs, inputs.spelling, inputs.mark):
         for name, table in list(part.named_children()) if part is not None else ():
             if isinstance(table, nn.Embedding):
                 setattr(part, name, Int8Embedding(table))
-    if copied.encoder is not None:
-        table = copied.encoder.model.get_input_embeddings()
-        if type(table) is nn.Embedding:
-            copied.encoder.model.set_input_embeddings(Int8Embedding(table))
+    for module in list(copied.encoder.modules()) if copied.encoder is not None else ():
+        for name, table in list(module.named_children()):
+            if type(table) is nn.Embedding and table.num_embeddings >= _LARGE_TABLE:
+                setattr(module, name, Int8Embedding(table))
     return copied
 
 
@@ -111,7 +160,7 @@ def export_model(
 ) -> None:
     """Write a model folder: graphs in both precisions, vocabulary, weights, and other files."""
     network.cpu().eval()
-    slim = _with_int8_tables(network)
+    slim = with_int8_inputs(network)
     if isinstance(network.represent, BiLstm) and network.encoder is None:
         graphs = batch_graphs(network, slim.inputs)
     else:
@@ -120,20 +169,42 @@ def export_model(
         graphs |= subword_files(vocab.subwords) | encoder_graphs(network, slim, vocab.subwords)
     weights = safetensors.torch.save(network.state_dict())
     files = {VOCAB: vocab_to_json(vocab), WEIGHTS: weights, **graphs, **others}
+    if vocab.lexicon is not None:
+        files[LEXICON] = lexicon_to_json(vocab.lexicon)
     write_bundle(path, description, files)
 
 
 def encoder_graphs(network: Network, slim: Network, subwords: Subwords) -> dict[str, bytes]:
     """Trace the transformer; its table of subwords, half of a small one, is in int8 in `slim`."""
     window = subwords.settings.window
-    example = {"subwords": torch.ones(min(9, window), dtype=torch.int32)}
-    free = {"subwords": {0: Dim("length", min=3, max=window)}}
-    exact, light = (
-        trace(TracedFunction(_read_window, encoder=encoder), example, free, ["states"])
-        for encoder in (network.encoder, slim.encoder)
-        if encoder is not None
-    )
-    return {"encoder.float32.onnx": exact, "encoder.int8.onnx": quantise(light)}
+    ids = torch.ones(min(9, window), dtype=torch.int32)
+    free = {0: Dim("length", min=3, max=window)}
+    files = {}
+    for precision, network_of in (("float32", network), ("int8", slim)):
+        assert network_of.encoder is not None
+        encoder = network_of.encoder.for_export()
+        if network_of is slim:
+            int8_rows(encoder.model)
+        if encoder.is_plain:
+            lookup = TracedFunction(_embed, encoder=encoder)
+            table = trace(lookup, {"subwords": ids}, {"subwords": free}, ["embedded"])
+            files[f"subwords.{precision}.onnx"] = table
+            example = {"embedded": _embed(encoder, ids).detach()}
+            rest = TracedFunction(_read_embedded, encoder=encoder)
+        else:
+            example = {"subwords": ids}
+            rest = TracedFunction(_read_window, encoder=encoder)
+        graph = trace(rest, example, dict.fromkeys(example, free), ["states"])
+        files[f"encoder.{precision}.onnx"] = graph
+    return files
+
+
+def _embed(encoder: Encoder, subwords: Tensor) -> Tensor:
+    return encoder.embed(subwords[None].long())[0]
+
+
+def _read_embedded(encoder: Encoder, embedded: Tensor) -> Tensor:
+    return encoder.read(embedded[None])[0]
 
 
 def _read_window(encoder: Encoder, subwords: Tensor) -> Tensor:
@@ -159,13 +230,16 @@ def _represent(
     pieces: Tensor,
     vectors: Tensor,
     marks: Tensor,
+    letters: Tensor,
+    prior: Tensor,
     in_context: Tensor,
 ) -> tuple[Tensor, ...]:
-    ids = WordIds(words, tags, pieces, vectors, marks).map(lambda array: array[None])
+    arrays = (words, tags, pieces, vectors, marks, letters, prior)
+    ids = WordIds(*(array[None] for array in arrays))
     inputs = network.inputs(ids, None if network.encoder is None else in_context[None])
     states = network.represent(inputs, None)
     heads, dependents = network.select.project(states)
-    scores = [column[0] for column in network.tag(states)]
+    scores = [column[0] for column in network.tag(states, inputs)]
     predicted = [column.argmax(dim=-1) for column in scores]
     return states[0], inputs[0], heads[0], dependents[0], *predicted, *scores
 
@@ -178,11 +252,12 @@ def export_represent(network: Network) -> bytes:
             for i, lstm in enumerate(stack):
                 assert isinstance(lstm, nn.LSTM)
                 stack[i] = _OnnxLstm(lstm)
+    copied.inputs = with_onnx_letters(copied.inputs)
     slots = Dim("slots")
-    example, free = example_ids(slots)
+    example, free = example_ids(slots, network.inputs)
     example["in_context"] = torch.ones(7, network.encoder.size if network.encoder else 1)
     free["in_context"] = {0: slots}
-    tags = list(network.tag.columns)
+    tags = list(network.tag.last)
     tags += [f"{column}_scores" for column in tags]
     return trace(
         TracedFunction(_represent, network=copied),

@@ -16,7 +16,7 @@ from headwise.runtime.scorer import Selection
 from headwise.settings.parsing import DecodeConfig
 from headwise.trees.decode import decode_batch, greedy
 from headwise.trees.tree import is_tree
-from headwise.vocabulary.vocab import N_SPECIALS
+from headwise.vocabulary.vocab import N_SPECIALS, PAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,20 @@ def score_dev(
         las = score_labels(scorer, selections, best_heads(selections, decode), dev, group)
     pairs = list(zip(selections, dev.gold, strict=True))
     tags: dict[str, float] = {
-        column: _percent(
-            [chosen.tags[i][1:] + N_SPECIALS == gold.tags[i][1:] for chosen, gold in pairs], group
-        )
-        for i, column in enumerate(scorer.vocab.predicted)
+        column: _percent([_right(chosen.tags[i], gold.tags[i]) for chosen, gold in pairs], group)
+        for i, column in enumerate(scorer.vocab.outputs)
     }
     return DevScores(uas, tree_rate, las, tags)
+
+
+def _right(chosen: IntArray, gold: IntArray) -> BoolArray:
+    """Compare positions with gold ids: bool [N] without the words whose column is blank.
+
+    Of FEATS [N+1, features] all must be right.
+    """
+    given = gold[1:].reshape(len(gold) - 1, -1)
+    right = (chosen[1:].reshape(given.shape) + N_SPECIALS == given).all(axis=1)
+    return np.asarray(right[(given != PAD).all(axis=1)])
 
 
 def best_heads(selections: Sequence[Selection], decode: DecodeConfig) -> list[IntArray]:

@@ -24,6 +24,8 @@ from headwise.network.inputs import to_device
 from headwise.network.label import arc_features, label_loss
 from headwise.network.network import Network
 from headwise.settings.training import LabelConfig, TrainConfig
+from headwise.vocabulary.encode import NO_HEAD
+from headwise.vocabulary.vocab import N_SPECIALS
 
 REPORT_EVERY = 20
 """Batches between two reports; a report waits for the GPU."""
@@ -36,6 +38,26 @@ def seed_epoch(seed: int, phase: Phase, epoch: int, rank: int = 0) -> np.random.
     return np.random.default_rng(sequence)
 
 
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """Sentences of which an epoch sees a few: so many that they are `share` of the epoch."""
+
+    sentences: range = range(0)
+    share: float = 0.0
+
+    def draw(self, n_sentences: int, rng: np.random.Generator) -> list[int]:
+        """Give the numbers of the sentences of an epoch: all others, and some of these."""
+        replayed = self.sentences
+        if not replayed:
+            return list(range(n_sentences))
+        others = [*range(replayed.start), *range(replayed.stop, n_sentences)]
+        n_drawn = min(len(replayed), round(len(others) * self.share / (1 - self.share)))
+        return others + [replayed[i] for i in rng.choice(len(replayed), n_drawn, replace=False)]
+
+
+NO_REPLAY = Replay()
+
+
 def train_heads(
     step: RecordedStep,
     treebank: Treebank,
@@ -45,6 +67,7 @@ def train_heads(
     n_epochs: int,
     rate_at: Callable[[float], float],
     group: Group = ALONE,
+    replay: Replay = NO_REPLAY,
 ) -> Iterator[StepReport]:
     """Train for one epoch, Eq. 7.
 
@@ -52,8 +75,11 @@ def train_heads(
     depend on the group; `step` gets this process's part of each.
     """
     rng = seed_epoch(config.seed, phase, epoch, group.rank)
-    lengths = treebank.host_lengths
-    batches = list(shuffled_batches(lengths, config.batch_size, config.window, rng))
+    sizes = treebank.sizes
+    drawn = replay.draw(len(sizes), rng)
+    drawn_sizes = [sizes[i] for i in drawn]
+    shuffled = shuffled_batches(drawn_sizes, config.batch_size, config.window, rng)
+    batches = [[drawn[i] for i in batch] for batch in shuffled]
     parts = [batch[group.own] for batch in batches]
     numbers = [i for part in parts for i in part]
     order = torch.tensor(numbers, dtype=torch.long, device=treebank.lengths.device)
@@ -62,8 +88,8 @@ def train_heads(
         zip(batches, parts, torch.split(order, [len(part) for part in parts]), strict=True), 1
     ):
         rate = rate_at(epoch - 1 + n_done / len(batches))
-        longest = max((lengths[i] for i in part), default=0)
-        total = total + step(chosen, longest, rate, len(part) / len(batch))
+        largest = max((sizes[i] for i in part), default=0)
+        total = total + step(chosen, largest, rate, len(part) / len(batch))
         if n_done % REPORT_EVERY == 0 or n_done == len(batches):
             mean = float(total) / n_done
             yield StepReport(phase, epoch, n_epochs, n_done, len(batches), mean)
@@ -71,7 +97,7 @@ def train_heads(
 
 @dataclass(frozen=True, slots=True)
 class Arcs:
-    """All gold arcs of a treebank, with features that no longer change.
+    """All gold arcs of a treebank that have a label, with features that no longer change.
 
     `states` [K, 2d] and `inputs` [K, s+q] of all slots; `dependents`, `heads` and `labels` [M].
     """
@@ -115,7 +141,9 @@ def collect_arcs(
                 inputs[rows] = batch_inputs[k, : lengths[i]]
     dependents, heads = arc_slots([gold.heads for gold in examples.gold], device)
     labels = to_device(np.concatenate([gold.labels[1:] for gold in examples.gold]), device)
-    return Arcs(states, inputs, dependents, heads, labels)
+    has_head = np.concatenate([gold.heads[1:] != NO_HEAD for gold in examples.gold])
+    known = torch.from_numpy(has_head).to(device) & (labels >= N_SPECIALS)
+    return Arcs(states, inputs, dependents[known], heads[known], labels[known])
 
 
 def train_labels(

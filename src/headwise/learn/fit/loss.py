@@ -1,6 +1,7 @@
 """The loss of a batch: Eq. 7 for heads, and the same likelihood for labels and tags.
 
-With soft targets each term is mixed with a cross-entropy (`learn.distil.soft_targets`).
+What is not annotated (see `vocabulary.encode.Gold`) adds nothing. With soft targets each term is
+mixed with a cross-entropy (`learn.distil.soft_targets`).
 """
 
 import torch
@@ -20,27 +21,28 @@ def batch_loss(
     treebank: Treebank,
     compute: Compute,
     chosen: Tensor,
-    longest: int,
+    size: int,
     with_labels: bool,
     tag_weight: float,
     soft_targets: SoftTargets | None = None,
 ) -> Tensor:
     """Sum the terms over the sentences `chosen` [B] of a treebank, divided by sentences.
 
+    `size` is that of the largest sentence, or more.
     Labels have weight 1, if they are learned too.
     """
+    longest = treebank.n_slots(size)
     heads = treebank.heads[chosen, :longest]
-    longest = heads.shape[1]  # the longest of the treebank, if the length was rounded beyond it
     targets = soft_targets.batch(chosen, longest) if soft_targets else NO_TARGETS
     with compute.autocast():
-        log_probs, states, inputs = network(*treebank.batch(chosen, longest))
+        log_probs, states, inputs = network(*treebank.batch(chosen, size))
         loss = targets.mix(head_loss(log_probs, heads), log_probs, targets.heads)
         if with_labels:
             labels = torch.where(heads < 0, PAD, treebank.labels[chosen, :longest])
             named = _label_gold_arcs(network, states, inputs, heads)
             loss = loss + targets.mix(label_loss(named, labels), named, targets.labels)
         if treebank.gold_tags and tag_weight:
-            columns = zip(network.tag(states), treebank.gold_tags, strict=True)
+            columns = zip(network.tag(states, inputs), treebank.gold_tags, strict=True)
             for i, (scores, ids) in enumerate(columns):
                 of_tags = label_loss(scores, ids[chosen, :longest])
                 loss = loss + tag_weight * targets.mix(of_tags, scores, targets.tag(i))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -22,9 +23,9 @@ from headwise.learn.fit.dev_scores import (
     score_heads,
     score_labels,
 )
-from headwise.learn.fit.loop import collect_arcs, train_heads, train_labels
+from headwise.learn.fit.loop import Replay, collect_arcs, train_heads, train_labels
 from headwise.learn.fit.loss import batch_loss
-from headwise.learn.fit.reports import Phase, StepReport
+from headwise.learn.fit.reports import Phase, StepReport, TakenReport
 from headwise.learn.fit.step import (
     MovingAverage,
     RecordedStep,
@@ -54,6 +55,8 @@ class Run:
     best: dict[str, Tensor]
     progress: Progress
     soft_targets: SoftTargets | None = None
+    taken: TakenReport | None = None
+    """What the network has of the one that it starts from, until the run is resumed."""
     checkpoints: CheckpointWriter = field(default_factory=CheckpointWriter)
 
     def scorer(self) -> TorchScorer:
@@ -82,14 +85,15 @@ def plan_adam(state: Run) -> PhasePlan:
     """Plan the first phase: heads by Adam."""
     train = state.recipe.train
     on_gpu = state.compute.device.type == "cuda"
-    rate = torch.tensor(train.adam_rate, device="cuda") if on_gpu else train.adam_rate
+    adam_rate = train.adam_rate * _rate_scale(state)
+    rate = torch.tensor(adam_rate, device="cuda") if on_gpu else adam_rate
     optimiser = torch.optim.Adam(_groups(state, rate), capturable=on_gpu, fused=on_gpu)
 
     def rate_at(epochs: float) -> float:
         if train.schedule == "constant":
-            return train.adam_rate
+            return adam_rate
         warmed_up = epochs / train.warmup if train.warmup else 1.0
-        return cosine_rate(train.adam_rate, warmed_up, epochs / train.adam_epochs)
+        return cosine_rate(adam_rate, warmed_up, epochs / train.adam_epochs)
 
     return _plan_heads(state, "adam", train.adam_epochs, optimiser, rate_at)
 
@@ -97,8 +101,19 @@ def plan_adam(state: Run) -> PhasePlan:
 def plan_sgd(state: Run) -> PhasePlan:
     """Plan the second phase: heads by plain SGD, from the best epoch of the first."""
     train = state.recipe.train
-    optimiser = torch.optim.SGD(_groups(state, train.sgd_rate))
-    return _plan_heads(state, "sgd", train.sgd_epochs, optimiser, lambda _: train.sgd_rate)
+    rate = train.sgd_rate * _rate_scale(state)
+    optimiser = torch.optim.SGD(_groups(state, rate))
+    return _plan_heads(state, "sgd", train.sgd_epochs, optimiser, lambda _: rate)
+
+
+def _rate_scale(state: Run) -> float:
+    """Slow down if the network was trained before."""
+    return 1.0 if state.recipe.start is None else state.recipe.start.rate
+
+
+def _replay(state: Run) -> Replay:
+    share = 0.0 if state.recipe.start is None else state.recipe.start.replay_share
+    return Replay(state.data.replayed, share)
 
 
 def _head_parameters(state: Run) -> list[nn.Parameter]:
@@ -106,9 +121,11 @@ def _head_parameters(state: Run) -> list[nn.Parameter]:
 
 
 def _groups(state: Run, rate: float | Tensor) -> list[dict[str, Any]]:
-    train = state.recipe.train
+    train, encoder = state.recipe.train, state.network.encoder
     scale = train.encoder_rate / train.adam_rate
-    return slow_down(_head_parameters(state), state.network.encoder, scale, rate)
+    depths = {} if encoder is None else encoder.depths()
+    scales = {weight: scale * train.layer_decay**depth for weight, depth in depths.items()}
+    return slow_down(_head_parameters(state), scales, rate)
 
 
 def _plan_heads(
@@ -130,6 +147,7 @@ def _plan_heads(
         tag_weight=config.tag_weight,
         soft_targets=state.soft_targets,
     )
+    replay = _replay(state)
     average = MovingAverage(network, state.kept, config.average, state.progress.n_steps)
     step = RecordedStep(
         TrainingStep(optimiser, _head_parameters(state), config.clip, group),
@@ -140,7 +158,9 @@ def _plan_heads(
 
     def train_epoch(epoch: int) -> Iterator[StepReport]:
         network.train()
-        yield from train_heads(step, treebank, config, name, epoch, n_epochs, rate_at, group)
+        yield from train_heads(
+            step, treebank, config, name, epoch, n_epochs, rate_at, group, replay
+        )
         state.progress = msgspec.structs.replace(state.progress, n_steps=average.n_steps)
 
     def score() -> DevScores:
@@ -155,13 +175,16 @@ def plan_label(state: Run) -> PhasePlan:
     """Plan the last phase: labels of gold arcs, on features that stay as they are."""
     recipe, compute, network = state.recipe, state.compute, state.network
     group, config = compute.group, recipe.label
-    arcs = collect_arcs(network, state.data.train, compute.device)
+    train = state.data.train
+    drawn = _replay(state).draw(len(train.encoded), np.random.default_rng(recipe.train.seed))
+    arcs = collect_arcs(network, train.chosen(drawn), compute.device)
     dev = state.data.dev.part(group.own)
     scorer = TorchScorer(network, state.data.vocab, compute.device)
     selections = scorer.select_encoded(dev.encoded)
     uas, tree_rate = score_heads(selections, dev, group)
     heads = best_heads(selections, recipe.decode)
     parameters = network.parameters_of("labels")
+    config = msgspec.structs.replace(config, rate=config.rate * _rate_scale(state))
     optimiser = torch.optim.Adagrad(parameters, lr=config.rate)
     step = TrainingStep(optimiser, parameters, group=group)
 

@@ -40,18 +40,20 @@ _HINTS = {
 }
 
 
-def find_subwords(run: Path, encoder: str, keep: bool = True) -> Subwords | None:
+def find_subwords(
+    run: Path, encoder: str, keep: bool = True, known: Subwords | None = None
+) -> Subwords | None:
     """Read the tokenizer and the settings of a recipe's encoder, if it has one.
 
-    They come from the folder `run` if that has a checkpoint, and otherwise from the encoder's own
-    folder; then `run` gets a copy, if `keep`.
+    They come from the folder `run` if that has a checkpoint, and otherwise from the model that
+    training starts from (`known`) or the encoder's own folder; then `run` gets a copy, if `keep`.
     """
     if not encoder:
         return None
     is_resumed = (run / CHECKPOINT).exists()
     if is_resumed and (run / SETTINGS).exists():
         return read_subwords(lambda name: _read(run / name, MAX_TOKENIZER_BYTES), str(run))
-    subwords = read_encoder(Path(encoder))
+    subwords = known or read_encoder(Path(encoder))
     for name, data in subword_files(subwords).items() if keep and not is_resumed else ():
         with whole_file(run / name) as stream:
             stream.write(data)

@@ -1,11 +1,13 @@
 """What a run reports while it trains, and how each report reads as a line of text."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from headwise.learn.segment.score import SegmentScores
+from headwise.settings.choices import Column
 
 if TYPE_CHECKING:
     from headwise.learn.segment.train import TrainedSegmenter
@@ -30,6 +32,34 @@ class StartReport:
         return (
             f"{self.n_sentences:,} sentences, {self.n_words:,} words to learn from{left_out}; "
             f"{self.n_dev_sentences:,} sentences of dev{taught}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TakenReport:
+    """What a network has of the model that it starts from.
+
+    `rows` counts, for each kind of string, those that the model knew and all; `n_whole` counts the
+    tensors that were taken over as they were. `anew` are tensors that start as they were drawn,
+    `unused` those of the model that have no place.
+    """
+
+    model: str
+    rows: Mapping[str, tuple[int, int]]
+    n_whole: int
+    anew: Sequence[str]
+    unused: Sequence[str]
+    n_replayed: int = 0
+
+    def line(self) -> str:
+        """Describe what was taken over and what was not."""
+        rows = ", ".join(f"{known:,} of {n:,} {name}" for name, (known, n) in self.rows.items())
+        anew = ", ".join(self.anew) or "nothing"
+        unused = f"; not used: {', '.join(self.unused)}" if self.unused else ""
+        replayed = f"; {self.n_replayed:,} sentences to replay" if self.n_replayed else ""
+        return (
+            f"starts from {self.model}, which knows {rows}; {self.n_whole} tensors as they were; "
+            f"drawn anew: {anew}{unused}{replayed}"
         )
 
 
@@ -103,8 +133,9 @@ class SegmentReport:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationReport:
-    """The number that scores were divided by, and the calibration error on dev, in points."""
+    """The number that the scores of a column were divided by, and the calibration error on dev."""
 
+    column: Column
     temperature: float
     error_before: float
     error: float
@@ -112,9 +143,9 @@ class CalibrationReport:
     def line(self) -> str:
         """Describe the calibration."""
         return (
-            f"probabilities: scores divided by {self.temperature:.2f}; calibration error on dev "
-            f"{self.error:.2f} points, before {self.error_before:.2f}"
+            f"probabilities of {self.column}: scores divided by {self.temperature:.2f}; "
+            f"calibration error on dev {self.error:.2f} points, before {self.error_before:.2f}"
         )
 
 
-Report = StartReport | StepReport | EpochReport | SegmentReport | CalibrationReport
+Report = StartReport | TakenReport | StepReport | EpochReport | SegmentReport | CalibrationReport

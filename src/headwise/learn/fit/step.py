@@ -5,14 +5,14 @@ processes train together, their gradients are summed before they are clipped.
 
 On a GPU a step on heads is hundreds of small kernels, and launching them one by one from Python
 takes many times longer than running them. `RecordedStep` records the step once for each shape of
-batch (a CUDA graph) and replays it with one call. Lengths are rounded up (`rounded`), so that there
+batch (a CUDA graph) and replays it with one call. Sizes are rounded up (`rounded`), so that there
 are few shapes. The first step of a shape is not recorded: it warms up whatever allocates or
 compiles on its first call. With several processes only loss and gradient are recorded, because a
 recorded step must not wait for another process.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from headwise.learn.fit.distributed import ALONE, Gradients, Group
 
 LossOf = Callable[[Tensor, int], Tensor]
-"""The loss of a batch, given sentence numbers [B] of a treebank and the slots of the longest one.
+"""The loss of a batch, given sentence numbers [B] of a treebank and the size of the largest one.
 
 It is a mean over sentences, so that the parts of a batch can be weighted by their sizes.
 """
@@ -113,51 +113,51 @@ class RecordedStep:
         self._stream = torch.cuda.Stream() if records else None  # type: ignore[no-untyped-call]
         self._pool = torch.cuda.graph_pool_handle() if records else None
 
-    def __call__(self, chosen: Tensor, longest: int, rate: float, share: float = 1.0) -> Tensor:
-        """Train on the sentences `chosen` [B], the longest of which has so many slots.
+    def __call__(self, chosen: Tensor, size: int, rate: float, share: float = 1.0) -> Tensor:
+        """Train on the sentences `chosen` [B], the largest of which has that size.
 
         They are `share` of the batch; the loss is that of the whole batch.
         """
         if self._stream is None:
-            loss = self._step(partial(self._loss_of, chosen, longest), rate, share)
+            loss = self._step(partial(self._loss_of, chosen, size), rate, share)
             self._after()
             return loss
         set_rate(self._step.optimiser, rate)
         current = torch.cuda.current_stream()
         self._stream.wait_stream(current)
         with torch.cuda.stream(self._stream):
-            loss = self._step.finish(self._replay(chosen, rounded(longest), share), share)
+            loss = self._step.finish(self._replay(chosen, rounded(size), share), share)
             self._after()
         current.wait_stream(self._stream)
         return loss
 
-    def _replay(self, chosen: Tensor, longest: int, share: float) -> Tensor:
-        shape = (len(chosen), longest)
+    def _replay(self, chosen: Tensor, size: int, share: float) -> Tensor:
+        shape = (len(chosen), size)
         if shape not in self._recordings or not share:
             self._recordings[shape] = None
-            return self._step.begin(partial(self._loss_of, chosen, longest), share)
+            return self._step.begin(partial(self._loss_of, chosen, size), share)
         recording = self._recordings[shape]
         if recording is None:
-            recording = self._recordings[shape] = self._record(chosen.clone(), longest)
+            recording = self._recordings[shape] = self._record(chosen.clone(), size)
         recording.chosen.copy_(chosen)
         recording.graph.replay()
         return recording.loss.clone()
 
-    def _record(self, chosen: Tensor, longest: int) -> _Recording:
+    def _record(self, chosen: Tensor, size: int) -> _Recording:
         graph = torch.cuda.CUDAGraph()
         # NCCL watches its work from a thread of its own, which a recording must not forbid.
         mode = "thread_local" if self._step.is_shared else "global"
         with torch.cuda.graph(graph, self._pool, self._stream, capture_error_mode=mode):
-            loss = self._step.begin(partial(self._loss_of, chosen, longest))
+            loss = self._step.begin(partial(self._loss_of, chosen, size))
         return _Recording(graph, chosen, loss)
 
 
-def rounded(length: int) -> int:
-    """Round a length up: to a multiple of 4 up to 32, of 8 up to 64, and so on."""
+def rounded(size: int) -> int:
+    """Round a size up: to a multiple of 4 up to 32, of 8 up to 64, and so on."""
     step = 4
-    while length > 8 * step:
+    while size > 8 * step:
         step *= 2
-    return -(-length // step) * step
+    return -(-size // step) * step
 
 
 def cosine_rate(rate: float, warmed_up: float, done: float) -> float:
@@ -183,19 +183,22 @@ def set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
 
 
 def slow_down(
-    parameters: list[nn.Parameter], slow: nn.Module | None, scale: float, rate: float | Tensor
+    parameters: list[nn.Parameter], scales: Mapping[nn.Parameter, float], rate: float | Tensor
 ) -> list[dict[str, Any]]:
-    """Group parameters for an optimiser: those of `slow` get `scale` times the rate of the others.
+    """Group parameters for an optimiser: those in `scales` get so many times the rate of others.
 
     If the rate is a tensor, each group has one of its own.
     """
-    if slow is None:
-        return [{"params": parameters, "lr": rate}]
-    slow_ids = {id(parameter) for parameter in slow.parameters()}
-    slow_rate = rate.clone() if isinstance(rate, Tensor) else rate
+    groups: dict[float, list[nn.Parameter]] = {1.0: []}
+    for parameter in parameters:
+        groups.setdefault(scales.get(parameter, 1.0), []).append(parameter)
     return [
-        {"params": [p for p in parameters if id(p) not in slow_ids], "lr": rate},
-        {"params": [p for p in parameters if id(p) in slow_ids], "lr": slow_rate, "scale": scale},
+        {
+            "params": members,
+            "lr": rate.clone() if isinstance(rate, Tensor) else rate,
+            "scale": scale,
+        }
+        for scale, members in groups.items()
     ]
 
 

@@ -28,7 +28,6 @@ from headwise.learn.fit.reports import SegmentReport
 from headwise.learn.fit.step import TrainingStep, cosine_rate
 from headwise.learn.segment.data import (
     IGNORED,
-    EncodedSentence,
     GoldSentence,
     SegmentBatch,
     draw_paragraph_starts,
@@ -47,6 +46,7 @@ from headwise.learn.segment.data import (
 )
 from headwise.learn.segment.expand import learn_expansions
 from headwise.learn.segment.score import SegmentScores, score_segmentation
+from headwise.learn.segment.vary import vary_sentence
 from headwise.settings.training import SegmentConfig
 from headwise.text.expand import Expansions
 from headwise.text.scan import (
@@ -148,9 +148,7 @@ def train_segmenter(
         if not sentences:
             hint = "a segmenter learns from a treebank"
             raise DataError("no sentence with words", name, hint=hint)
-    encoded = attached = [encode_sentence(sentence) for sentence in gold]
-    if has_space_everywhere(gold):
-        attached = [encode_sentence(with_marks_attached(sentence)) for sentence in gold]
+    encoded = [encode_sentence(sentence) for sentence in gold]
     alphabet = make_alphabet(frequent_characters(encoded, config.min_count))
     torch.manual_seed(seed)
     network = SegmentNetwork(config, alphabet).to(device)
@@ -164,7 +162,7 @@ def train_segmenter(
     for epoch in range(1, config.epochs + 1):
         torch.manual_seed(seed + epoch)  # dropout; the process may draw numbers between epochs
         random = np.random.default_rng([seed, epoch])
-        batches = _epoch_batches(encoded, attached, has_paragraphs(gold), trained, config, random)
+        batches = _epoch_batches(gold, trained, config, random)
         network.train()
         losses = []
         for i, batch in enumerate(batches):
@@ -185,23 +183,23 @@ def _merit(scores: SegmentScores) -> float:
 
 
 def _epoch_batches(
-    encoded: Sequence[EncodedSentence],
-    attached: Sequence[EncodedSentence],
-    marked: bool,
+    gold: Sequence[GoldSentence],
     trained: TrainedSegmenter,
     config: SegmentConfig,
     random: np.random.Generator,
 ) -> list[SegmentBatch]:
-    """Make the text of the treebank, changed anew each time, until there are enough batches.
+    """Make the text of the sentences, changed anew each time, until there are enough batches.
 
-    Each sentence is one of `encoded`, or of `attached`, which has no space before a mark.
+    If a space follows every token, half of the sentences lose the spaces before marks.
     """
     batches: list[SegmentBatch] = []
+    marked, spaced = has_paragraphs(gold), has_space_everywhere(gold)
     while len(batches) < config.steps:
-        starts = draw_paragraph_starts(encoded, marked, config, random)
+        attached = spaced & (random.random(len(gold)) < 0.5)
+        chosen = [with_marks_attached(s) if a else s for s, a in zip(gold, attached, strict=True)]
+        sentences = [encode_sentence(vary_sentence(s, config, random)) for s in chosen]
+        starts = draw_paragraph_starts(sentences, marked, config, random)
         is_bare = random.random(len(starts)) < config.bare
-        both = zip(encoded, attached, random.random(len(starts)), strict=True)
-        sentences = [other if draw < 0.5 else plain for plain, other, draw in both]
         codes, labels = gold_text(sentences, starts, is_bare)
         ids, is_first = trained.scanner().to_ids(codes)  # padded between paragraphs
         targets = np.full((len(ids), 3), IGNORED, np.int64)

@@ -1,0 +1,1 @@
+"""Starting from a trained model: its vocabulary, its weights, and what it is not to forget."""

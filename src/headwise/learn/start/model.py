@@ -1,0 +1,102 @@
+"""The model that a run starts from, and what the run keeps of it.
+
+A run copies what it needs again when it is resumed: the vocabulary, and a segmenter that the new
+model takes over. So the model is read once, and may be gone or changed afterwards.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from headwise.errors import ConfigError, ModelError
+from headwise.files import make_folder, whole_file
+from headwise.learn.fit.checkpoint import Checkpoint
+from headwise.model.bundle import LEXICON, VOCAB, WEIGHTS, Bundle, load_bundle
+from headwise.model.find import find_model
+from headwise.settings.model import ModelConfig
+from headwise.settings.recipe import Recipe
+from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS
+from headwise.vocabulary.lexicon import lexicon_from_json, lexicon_to_json
+from headwise.vocabulary.subwords import Subwords
+from headwise.vocabulary.vocab import EMPTY_INDEX, Vocab, vocab_from_json, vocab_to_json
+
+KEPT = "start"
+"""The folder of a run with what it keeps of the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a run starts from; without a model, from nothing.
+
+    `bundle` is the model, None if the run is resumed. `known` is its vocabulary, if that is to be
+    joined with the one of the treebank, and `subwords` what its transformer reads, if the new model
+    has the same one.
+    """
+
+    bundle: Bundle | None = None
+    known: Vocab | None = None
+    subwords: Subwords | None = None
+
+
+def open_start(recipe: Recipe, folder: Path, checkpoint: Checkpoint | None) -> tuple[Recipe, Start]:
+    """Open the model of `[start]`; with a checkpoint, read what the run has kept of it instead.
+
+    A recipe that leaves all settings of the model at their defaults gets those of the model.
+    """
+    config = recipe.start
+    if config is None:
+        return recipe, Start()
+    if checkpoint is not None:
+        if recipe.model == ModelConfig():
+            model = msgspec.json.decode(checkpoint.progress.recipe, type=Recipe).model
+            recipe = msgspec.structs.replace(recipe, model=model)
+        known = _read_kept(folder / KEPT) if config.vocabulary == "joined" else None
+        return recipe, Start(known=known)
+    if not config.model:
+        raise ConfigError("no model to start from", "--start MODEL, or start.model in the recipe")
+    bundle = load_bundle(find_model(config.model))
+    if WEIGHTS not in bundle.contents:
+        raise ModelError(
+            f"{config.model}: training cannot start from this model, as it has no {WEIGHTS}",
+            "name the folder of a run that headwise train wrote",
+        )
+    settings = bundle.manifest.model
+    if recipe.model == ModelConfig():
+        recipe = msgspec.structs.replace(recipe, model=settings)
+    known = bundle.vocab
+    if (recipe.model.vector_size, bool(recipe.model.vector_words)) != (
+        settings.vector_size,
+        bool(settings.vector_words),
+    ):
+        known = replace(known, vectors=EMPTY_INDEX)
+    subwords = bundle.vocab.subwords if recipe.model.encoder == settings.encoder else None
+    return recipe, Start(bundle, known if config.vocabulary == "joined" else None, subwords)
+
+
+def keep_start(begun: Start, folder: Path, trains_segmenter: bool) -> None:
+    """Copy into a run what it needs when it is resumed, and a segmenter if it trains none."""
+    known, bundle = begun.known, begun.bundle
+    if known is None or bundle is None:
+        return
+    make_folder(folder / KEPT)
+    files = {folder / KEPT / VOCAB: vocab_to_json(known)}
+    if known.lexicon is not None:
+        files[folder / KEPT / LEXICON] = lexicon_to_json(known.lexicon)
+    if not trains_segmenter:
+        names = (SEGMENTER_GRAPH, SEGMENTER_SETTINGS)
+        files |= {folder / name: bundle.contents[name] for name in names if name in bundle.contents}
+    for path, data in files.items():
+        with whole_file(path) as stream:
+            stream.write(data)
+
+
+def _read_kept(folder: Path) -> Vocab:
+    try:
+        vocab = vocab_from_json((folder / VOCAB).read_bytes(), str(folder / VOCAB))
+        if (folder / LEXICON).exists():
+            data = (folder / LEXICON).read_bytes()
+            vocab = replace(vocab, lexicon=lexicon_from_json(data, str(folder / LEXICON)))
+    except OSError as error:
+        raise ModelError(f"{folder / VOCAB}: {error.strerror}", "start the run anew") from error
+    return vocab
