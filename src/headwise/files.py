@@ -93,6 +93,18 @@ def _decompress(buffered: io.BufferedReader) -> "io.BufferedIOBase | _XzReader":
     return _XzReader(buffered) if magic.startswith(XZ_MAGIC) else buffered
 
 
+def unpack_start(data: bytes, max_bytes: int) -> bytes:
+    """Decompress the first bytes of a file as far as they go; damage is left for later."""
+    try:
+        if data.startswith(GZIP_MAGIC):
+            return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(data, max_bytes)
+        if data.startswith(XZ_MAGIC):
+            return lzma.LZMADecompressor().decompress(data, max_bytes)
+    except _DAMAGE:
+        return b""
+    return data[:max_bytes]
+
+
 class _Reader(io.RawIOBase):
     """Reads from a stream, and remembers the error that it failed with."""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-from headwise.evaluate.passages import ROOT_INDEX
+from headwise.evaluate.metrics import ROOT_INDEX
 from headwise.treebank.conllu import read_sentences
 from headwise.treebank.sentence import Sentence, Word
 
@@ -104,6 +104,18 @@ def cut_anew(sentences: Sequence[Sentence], rng: random.Random, share: float) ->
         chance = share if piece.ends_sentence else share / 10
         ends_sentence = piece.ends_sentence != (rng.random() < chance)
         pieces[i] = replace(_annotate_anew(piece, rng, share), ends_sentence=ends_sentence)
+    return write(pieces, rng)
+
+
+def annotate_anew(sentences: Sequence[Sentence], rng: random.Random, share: float) -> str:
+    """Keep words and sentences, and change columns and heads, each with the chance `share`."""
+    pieces = []
+    for piece in pieces_of(sentences):
+        heads = tuple(
+            max(0, origin + rng.randint(-4, 4)) if rng.random() < share else head
+            for origin, head in zip(piece.origins, piece.heads, strict=True)
+        )
+        pieces.append(_annotate_anew(replace(piece, heads=heads), rng, share))
     return write(pieces, rng)
 
 

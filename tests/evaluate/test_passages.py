@@ -9,7 +9,8 @@ from made_texts import read, spell
 from made_trees import tree
 
 from headwise.errors import DataError
-from headwise.evaluate.passages import ROOT_INDEX, Side, pair_passages, without_spaces
+from headwise.evaluate.metrics import ROOT_INDEX
+from headwise.evaluate.passages import Side, pair_passages, without_spaces
 from headwise.treebank.sentence import Sentence
 
 

@@ -86,6 +86,8 @@ def test_tags_features_and_lemmas_by_hand() -> None:
     assert counts(scores.lemmas) == (2, 2, 1)  # without a gold lemma any is right
     assert counts(scores.clas) == (2, 2, 2)
     assert counts(scores.mlas) == (2, 2, 1)
+    assert counts(scores.alltags) == (2, 2, 0)  # NN, and VERB
+    assert counts(scores.blex) == (2, 2, 1)  # the lemma A
 
 
 @pytest.mark.parametrize(
@@ -167,7 +169,7 @@ def test_swapping_the_files_swaps_precision_and_recall(
     one, other = metrics_of(score_raw(gold, predicted)), metrics_of(score_raw(predicted, gold))
     # Where two alignments of a multi-word span are equally good, the gold side decides, and only
     # gold lemmas may be blank.
-    names = {"tokens", "sentences"} if multi_words else METRICS.keys() - {"lemmas"}
+    names = {"tokens", "sentences"} if multi_words else METRICS.keys() - {"lemmas", "blex"}
     for name in names:
         assert one[name].precision == other[name].recall
         assert one[name].recall == other[name].precision
@@ -180,4 +182,6 @@ def test_what_asks_for_more_never_scores_higher(texts: tuple[str, str]) -> None:
     scores = score_raw(read("gold", texts[0]), read("out", texts[1]))
     found = {name: metric.n_right for name, metric in metrics_of(scores).items()}
     assert found["words"] >= max(found[name] for name in ("upos", "xpos", "ufeats", "lemmas"))
+    assert min(found["upos"], found["xpos"], found["ufeats"]) >= found["alltags"]
     assert found["words"] >= found["uas"] >= found["las"] >= found["clas"] >= found["mlas"]
+    assert min(found["clas"], found["lemmas"]) >= found["blex"]

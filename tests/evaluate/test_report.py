@@ -5,6 +5,7 @@ import pytest
 from made_texts import spell
 from made_trees import tree
 
+from headwise.evaluate.metrics import WORD_METRICS
 from headwise.evaluate.raw import METRICS, score_raw
 from headwise.evaluate.report import (
     raw_scores_to_text,
@@ -27,6 +28,15 @@ LAS     33.33  words with the right head and label
 Labels  66.67  words with the right label
 UEM     50.00  sentences with all heads right
 LEM     50.00  sentences with all heads and labels right
+
+UPOS       0.00  words with the right UPOS
+XPOS     100.00  words with the right XPOS
+UFeats   100.00  words with the right universal features
+AllTags    0.00  words with all three right
+Lemmas   100.00  words with the right lemma
+CLAS      33.33  LAS of content words, F1
+MLAS       0.00  CLAS with UPOS, UFeats and function words right, F1
+BLEX      33.33  CLAS with the lemma right, F1
 
 Trees       100.00  sentences whose predicted heads form a tree
 Projective  100.00  a tree without crossing arcs
@@ -66,6 +76,7 @@ def test_json_holds_all_but_the_single_sentences() -> None:
     found = msgspec.json.decode(scores_to_json(score(GOLD, PREDICTED, "ud")))
     assert found["uas"] == 66.6667
     assert found["n_words"] == 3
+    assert (found["upos"], found["clas"], found["mlas"]) == (0.0, 33.3333, 0.0)
     assert found["punctuation"] == "ud"
     assert found["universal_labels"] is False
     assert found["relations"][0]["label"] == "nsubj:pass"
@@ -84,11 +95,13 @@ Words         100.00  100.00  100.00        -
 UPOS          100.00  100.00  100.00   100.00
 XPOS          100.00  100.00  100.00   100.00
 UFeats        100.00  100.00  100.00   100.00
+AllTags       100.00  100.00  100.00   100.00
 Lemmas        100.00  100.00  100.00   100.00
 UAS            80.00   80.00   80.00    80.00
 LAS            40.00   40.00   40.00    40.00
 CLAS           40.00   40.00   40.00    40.00
 MLAS           40.00   40.00   40.00    40.00
+BLEX           40.00   40.00   40.00    40.00
 
 Gold: 5 words in 2 sentences; predicted: 5 in 1; 5 words aligned by characters.
 Aligned: accuracy on the aligned words; labels compared in full.
@@ -112,11 +125,12 @@ def test_raw_json_has_every_metric() -> None:
 
 
 def test_a_difference_shows_both_scores() -> None:
-    uas = Difference(83.333, 96.666, 13.333, 9.5, 17.123, 0.03)
-    text = significance_to_text(Significance(100, 10, 1, uas, uas))
-    assert text == (
-        "      first  second  difference       95% interval  p\n"
-        "UAS   83.33   96.67      +13.33    +9.50 to +17.12  0.0300\n"
-        "LAS   83.33   96.67      +13.33    +9.50 to +17.12  0.0300\n\n"
-        "Paired bootstrap over 100 sentences, 10 samples, seed 1.\n"
-    )
+    found = Difference(83.333, 96.666, 13.333, 9.5, 17.123, 0.03)
+    worse = Difference(100.0, 9.0, -91.0, -92.0, -90.0, 0.0002)
+    text = significance_to_text(Significance(100, 10, 1, *[found] * 9, worse))
+    lines = text.splitlines()
+    assert lines[0] == "          first  second  difference      95% interval  p"
+    assert lines[6] == "UAS       83.33   96.67      +13.33   +9.50 to +17.12  0.0300"
+    assert lines[10] == "BLEX     100.00    9.00      -91.00  -92.00 to -90.00  0.0002"
+    assert [line.split()[0] for line in lines[1:11]] == list(WORD_METRICS.values())
+    assert text.endswith("\n\nPaired bootstrap over 100 sentences, 10 samples, seed 1.\n")

@@ -8,9 +8,17 @@ from made_texts import spell
 from made_trees import paired_treebanks, tree
 
 from headwise.errors import DataError
-from headwise.evaluate.scores import LengthScore, RelationScore, Scores, is_punctuation, score
+from headwise.evaluate.scores import (
+    N_SCORED,
+    RIGHT,
+    LengthScore,
+    RelationScore,
+    Scores,
+    is_punctuation,
+    score,
+)
 from headwise.settings.choices import Punctuation
-from headwise.treebank.sentence import Sentence
+from headwise.treebank.sentence import Sentence, sentence_from_words
 
 RULES = st.sampled_from(["none", "ud"])
 Treebanks = tuple[list[Sentence], list[Sentence]]
@@ -33,22 +41,59 @@ def percentages(scores: Scores) -> list[float]:
     return [scores.uas, scores.las, scores.label_accuracy, scores.uem, scores.lem]
 
 
+def rows(scores: Scores) -> list[list[int]]:
+    """List the words, right heads and right arcs of each sentence."""
+    return scores.per_sentence[:, [N_SCORED, RIGHT["uas"], RIGHT["las"]]].tolist()
+
+
 def test_scores_of_every_word_by_hand() -> None:
     scores = score(GOLD, PREDICTED)
     assert (scores.n_sentences, scores.n_words) == (3, 7)
     assert percentages(scores) == pytest.approx([400 / 7, 300 / 7, 500 / 7, 100 / 3, 100 / 3])
     assert scores.per_sentence.dtype == np.int32
-    assert scores.per_sentence.tolist() == [[4, 3, 2, 3], [1, 1, 1, 1], [2, 0, 0, 1]]
+    assert rows(scores) == [[4, 3, 2], [1, 1, 1], [2, 0, 0]]
 
 
 def test_scores_without_punctuation_and_with_universal_labels_by_hand() -> None:
     scores = score(GOLD, PREDICTED, "ud")
-    assert scores.per_sentence.tolist() == [[3, 2, 1, 2], [1, 1, 1, 1], [2, 0, 0, 1]]
+    assert rows(scores) == [[3, 2, 1], [1, 1, 1], [2, 0, 0]]
     assert (scores.n_words, scores.uas) == (6, pytest.approx(50.0))
     universal = score(GOLD, PREDICTED, universal_labels=True)
-    assert universal.per_sentence.tolist() == [[4, 3, 3, 4], [1, 1, 1, 1], [2, 0, 0, 1]]
+    assert rows(universal) == [[4, 3, 3], [1, 1, 1], [2, 0, 0]]
     assert universal.las == universal.uas
     assert "nsubj" in [relation.label for relation in universal.relations]
+
+
+COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "head", "deprel")
+
+
+def sentence(*rows: str) -> Sentence:
+    """Make a sentence of rows of all columns, separated by spaces."""
+    return sentence_from_words([row.split() for row in rows], COLUMNS)
+
+
+def test_columns_by_hand() -> None:
+    gold = sentence("a a DET DT _ 2 det", "dog dog NOUN NN Number=Sing|Typo=Yes 0 root")
+    predicted = sentence("a an DET XX _ 2 det", "dog dog NOUN NN Number=Sing 0 root")
+    scores = score([gold], [predicted])
+    assert (scores.upos, scores.xpos, scores.ufeats) == (100.0, 50.0, 100.0)
+    assert (scores.alltags, scores.lemmas) == (50.0, 50.0)
+    assert (scores.clas, scores.mlas, scores.blex) == (100.0, 100.0, 100.0)
+    # A label of a content word in place of `det` gives a content word too many.
+    other = sentence("a a DET DT _ 2 amod", "dog cat NOUN NN _ 0 root")
+    scores = score([gold], [other])
+    assert (scores.clas, scores.mlas, scores.blex) == (pytest.approx(200 / 3), 0.0, 0.0)
+
+
+def test_punctuation_left_out_does_not_count_for_any_column() -> None:
+    gold = sentence("dog dog NOUN NN _ 0 root", ". . PUNCT . _ 1 dep")
+    predicted = sentence("dog dog NOUN NN _ 0 root", ". ! X : _ 1 obj")
+    every, some = score([gold], [predicted]), score([gold], [predicted], "ud")
+    names = ("upos", "xpos", "alltags", "lemmas", "las", "clas", "mlas", "blex")
+    assert {getattr(every, name) for name in names} == {50.0}
+    assert {getattr(some, name) for name in names} == {100.0}
+    only = sentence("the the DET DT _ 0 det")
+    assert (score([only], [only]).clas, score([only], [only]).las) == (None, 100.0)
 
 
 def test_a_sentence_of_gold_punctuation_only_is_an_exact_match() -> None:

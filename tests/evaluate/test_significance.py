@@ -73,6 +73,21 @@ def test_the_seed_decides_and_blocks_do_not() -> None:
     assert one != paired_bootstrap(first, second, n_samples=200, seed=8)
 
 
+def test_f1_over_content_words_is_resampled_with_its_own_totals() -> None:
+    # The second parser calls one of two content words `det`, so it has fewer of them.
+    gold = tree((0, "root"), (1, "obj"), upos="VERB NOUN")
+    worse = tree((0, "root"), (1, "det"), upos="VERB NOUN")
+    first, second = score([gold] * 30, [gold] * 30), score([gold] * 30, [worse] * 30)
+    found = paired_bootstrap(first, second, n_samples=20)
+    assert (found.clas.first, found.clas.second) == (100.0, pytest.approx(200 / 3))
+    assert (found.clas.low, found.clas.high) == pytest.approx((-100 / 3, -100 / 3))
+    assert (found.clas.second, found.mlas.second) == (second.clas, second.mlas)
+    assert (found.upos.points, found.upos.p_value) == (0.0, 1.0)
+    only = tree((0, "det"))
+    nothing = paired_bootstrap(score([only], [only]), score([only], [only]), n_samples=5)
+    assert (nothing.clas.points, nothing.clas.p_value) == (0.0, 1.0)
+
+
 def test_sentences_without_scored_words_are_not_drawn() -> None:
     gold = [tree((0, "root"), upos="PUNCT")] * 50 + [tree((0, "root"), upos="NOUN")]
     wrong = [tree((1, "root"))] * 51

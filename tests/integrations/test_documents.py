@@ -135,6 +135,61 @@ def test_tags_that_the_parser_does_not_predict_are_kept() -> None:
     assert [(token.pos_, token.tag_) for token in doc] == [("DET", "D"), ("NOUN", "N")]
 
 
+def test_features_and_lemmas_are_written() -> None:
+    doc = doc_of("dogs · bark")
+    parse = Parse(
+        (2, 0),
+        ("nsubj", "root"),
+        (0.0, 0.0),
+        "greedy",
+        feats=("Number=Plur", "_"),
+        lemmas=("dog", "bark"),
+    )
+    write_parses(doc, [SentenceSpan(0, 3, (0, 2))], [parse])
+    assert [token.lemma_ for token in doc] == ["dog", "\n", "bark"]
+    assert [str(token.morph) for token in doc] == ["Number=Plur", "", ""]
+    assert doc[0].morph.get("Number") == ["Plur"]
+    assert doc.has_annotation("MORPH", require_complete=True)
+    assert doc.has_annotation("LEMMA", require_complete=True)
+
+
+def test_features_and_lemmas_that_the_parser_does_not_predict_are_kept() -> None:
+    doc = Doc(VOCAB, words=["dogs"], lemmas=["dog"], morphs=["Number=Plur"])
+    parse = Parse((0,), ("root",), (0.0,), "greedy")
+    write_parses(doc, [SentenceSpan(0, 1, (0,))], [parse])
+    assert (doc[0].lemma_, str(doc[0].morph)) == ("dog", "Number=Plur")
+
+
+def test_what_is_kept_is_passed_to_the_parser() -> None:
+    doc = Doc(
+        VOCAB,
+        words=["the", "\n", "old", "dog", "barks"],
+        lemmas=["the", "\n", "old\tage", "dog", "bark"],
+        morphs=["Definite=Def", "", "", "Number=Sing", ""],
+        heads=[3, 0, 1, 4, 4],
+        deps=["det", "dep", "", "nsubj", "root"],
+    )
+    span = SentenceSpan(0, 4, (0, 2, 3))
+    columns = ("lemma", "feats", "head", "deprel")
+
+    def values(sentence: Sentence) -> list[tuple[str, ...]]:
+        return [tuple(getattr(word, column) for column in columns) for word in sentence.words]
+
+    assert values(span_to_sentence(doc, span)) == [
+        ("_", "Definite=Def", "_", "_"),
+        ("_", "_", "_", "_"),
+        ("_", "Number=Sing", "_", "_"),
+    ]
+    # `old` has no head; that of `dog` is in another sentence.
+    assert values(span_to_sentence(doc, span, ("lemma", "heads", "labels"))) == [
+        ("the", "Definite=Def", "3", "det"),
+        ("old age", "_", "_", "_"),
+        ("dog", "Number=Sing", "_", "nsubj"),
+    ]
+    root = span_to_sentence(doc, SentenceSpan(3, 5, (3, 4)), ("heads",))
+    assert [word.head for word in root.words] == ["2", "0"]
+
+
 def test_a_sentence_of_white_space_is_attached_to_its_first_token() -> None:
     doc = doc_of("a · ·")
     parses = [Parse((0,), ("root",), (0.0,), "greedy"), Parse((), (), (), "greedy")]

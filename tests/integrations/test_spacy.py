@@ -132,10 +132,27 @@ def test_sentences_of_other_components_may_be_kept() -> None:
 
 def test_tags_of_other_components_may_be_kept(nlp: Language) -> None:
     doc = Doc(nlp.vocab, words=["Kids", "love"], pos=["X", ""], tags=["", "Y"])
-    pipeline(keep_tags=True).get_pipe("headwise")(doc)
-    assert [(token.pos_, token.tag_) for token in doc] == [("X", "NNS"), ("VERB", "Y")]
+    for keep in ({"keep_tags": True}, {"keep": ["upos", "xpos"]}, {"keep": "upos,xpos"}):
+        component = pipeline(**keep).get_pipe("headwise")
+        assert component.settings.keep == ("upos", "xpos")
+        kept = component(doc.copy())
+        assert [(token.pos_, token.tag_) for token in kept] == [("X", "NNS"), ("VERB", "Y")]
+    only_upos = pipeline(keep="upos").get_pipe("headwise")(doc.copy())
+    assert [(token.pos_, token.tag_) for token in only_upos] == [("X", "NNS"), ("VERB", "VBP")]
     nlp.get_pipe("headwise")(doc)
     assert [(token.pos_, token.tag_) for token in doc] == [("NOUN", "NNS"), ("VERB", "VBP")]
+
+
+def test_heads_and_labels_of_other_components_may_be_kept(nlp: Language) -> None:
+    words = ["I", "saw", "the", "man", "with", "the", "telescope", "."]
+    doc = nlp.get_pipe("headwise")(Doc(nlp.vocab, words=words))
+    assert (doc[6].head.text, doc[6].dep_) == ("saw", "obl")
+    heads, labels = [token.head.i for token in doc], [token.dep_ for token in doc]
+    heads[6], labels[6] = 3, "nmod:with"
+    other = Doc(nlp.vocab, words=words, heads=heads, deps=labels)
+    kept = pipeline(keep="heads,labels").get_pipe("headwise")(other)
+    assert [token.head.i for token in kept] == heads
+    assert [token.dep_ for token in kept] == labels
 
 
 def test_distributions_sum_to_one_and_hold_the_chosen_arc() -> None:
@@ -190,6 +207,8 @@ def test_settings_are_documented_and_checked() -> None:
         pipeline(threads=0)
     with pytest.raises(ModelError, match="nowhere"):
         pipeline(model="nowhere")
+    with pytest.raises(ConfigError, match="no column 'colour'"):
+        pipeline(keep=["colour"])
     with pytest.raises(ValueError, match="tempo"):
         pipeline(tempo="allegro")
 

@@ -11,7 +11,7 @@ from render.made_sentences import KIDS, WILD_VALUES, parse_of, parsed_sentences,
 import headwise
 from headwise import Parse, Sentence, sentence_from_words
 from headwise.render.cells import clip, visible
-from headwise.render.layout import LONGEST_LABEL, LONGEST_WORD, lay_out
+from headwise.render.layout import LINE_HEIGHT, LONGEST_LABEL, LONGEST_WORD, lay_out
 from headwise.render.svg import STACK_GAP, Picture, draw_tree, stack_svgs, to_picture, to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -69,6 +69,30 @@ def test_parts_of_a_drawn_tree_are_in_the_order_of_its_elements() -> None:
     words = elements(read(drawn.svg), "word")
     assert [str(word.x) for word in drawn.words] == [word.get("x") for word in words]
     assert {float(word.get("y", "nan")) for word in words} == {drawn.floor + 20}
+
+
+def test_columns_are_lines_below_the_words() -> None:
+    rows = [("Kids", "kid", "NOUN", "Case=Nom|Number=Plur"), ("love", "love", "_", "_")]
+    made = sentence_from_words(rows, ["form", "lemma", "upos", "feats"])
+    picture = read(to_svg(made, columns=("upos", "feats", "xpos", "lemma")))
+    floor = float(elements(picture, "word")[0].get("y", "nan")) - 20
+    lines = [(line.text, float(line.get("y", "nan")) - floor) for line in elements(picture, "tag")]
+    assert lines == [
+        ("NOUN", 38),
+        ("Case=Nom", 38 + LINE_HEIGHT),
+        ("Number=Plur", 38 + 2 * LINE_HEIGHT),
+        ("kid", 38 + 3 * LINE_HEIGHT),  # XPOS is blank, so it takes no line
+        ("love", 38 + 3 * LINE_HEIGHT),
+    ]
+    plain = read(to_svg(made))
+    height = float(picture.get("height", "nan")) - float(plain.get("height", "nan"))
+    assert height == 3 * LINE_HEIGHT
+    assert read(to_svg(made, columns=())).get("height") == plain.get("height")
+    assert draw_tree(made, parse_of_blank(made), ("upos", "lemma")).words[0].width >= 20
+
+
+def parse_of_blank(made: Sentence) -> Parse:
+    return Parse((0,) * len(made), ("root",) * len(made), (0.0,) * len(made), "greedy")
 
 
 def test_right_to_left_sentences_go_from_right_to_left() -> None:

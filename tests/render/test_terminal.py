@@ -56,6 +56,39 @@ def test_gold_trees_have_no_probabilities_and_crossed_bars_are_drawn_through() -
     assert picture.split("\n") == ascii_only
 
 
+def full_sentence() -> Sentence:
+    rows = [
+        ("Kids", "kid", "NOUN", "Number=Plur", "2", "nsubj"),
+        (
+            "love",
+            "love",
+            "VERB",
+            "Mood=Ind|Number=Plur|Person=3|Tense=Pres|VerbForm=Fin",
+            "0",
+            "root",
+        ),
+        ("candy", "_", "NOUN", "_", "2", "obj"),
+    ]
+    return sentence_from_words(rows, ["form", "lemma", "upos", "feats", "head", "deprel"])
+
+
+def test_the_columns_that_are_asked_for() -> None:
+    made = full_sentence()
+    assert draw(made, width=200, colour=False, columns=("lemma", "feats")).split("\n") == [
+        " ╭──► Kids   kid   Number=Plur" + " " * 44 + "nsubj  ← love",
+        "─┼──► love   love  Mood=Ind|Number=Plur|Person=3|Tense=Pres|VerbForm=Fin  root",
+        " ╰──► candy  _     _" + " " * 54 + "obj    ← love",
+    ]
+    assert draw(made, width=200, colour=False, columns=()).split("\n")[1] == "─┼──► love   root"
+    narrow = draw(made, width=60, colour=False, columns=("feats", "lemma")).split("\n")
+    assert narrow[1] == "─┼──► love   Mood=Ind|Number=Plur|Person=3…  love  root"
+    narrow = draw(made, width=40, colour=False, columns=("feats", "lemma")).split("\n")
+    assert narrow[1] == "─┼──► love   Mood=Ind|Nu…  love  root"
+    coloured = draw(made, width=200, colour=True, columns=("lemma", "feats"))
+    assert "\x1b[2mkid\x1b[0m" in coloured
+    assert "\x1b[2mNumber=Plur\x1b[0m" in coloured
+
+
 def test_a_narrow_terminal_gets_less_beside_the_tree() -> None:
     assert draw(sentence(HEARING), width=30, colour=False).split("\n") == [
         "  ╭──► A          det",

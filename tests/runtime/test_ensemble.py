@@ -1,5 +1,7 @@
 """An ensemble predicts the mean of what its members predict, matched by strings."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +11,13 @@ from hypothesis import strategies as st
 
 import headwise
 from headwise import Sentence
+from headwise.arrays import FloatArray, IntArray
 from headwise.errors import ConfigError
-from headwise.runtime.ensemble import EnsembleScorer, join_vocabs, mean_log, positions
+from headwise.runtime.ensemble import TINY, EnsembleScorer, ensemble_vocab, mean_log, positions
 from headwise.runtime.parser import Parser
+from headwise.runtime.scorer import Selection
+from headwise.vocabulary.features import Features
+from headwise.vocabulary.lexicon import build_lexicon
 from headwise.vocabulary.vocab import EMPTY_INDEX, Index, Vocab
 
 LABELS = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=6, unique=True)
@@ -92,6 +98,91 @@ def test_torch_and_onnx_parse_the_same(
     assert sum(same) >= 99
 
 
+@dataclass(frozen=True, slots=True)
+class MadeScorer:
+    """Gives one sentence of one word the same distributions each time."""
+
+    vocab: Vocab
+    scores: tuple[FloatArray, ...]
+
+    def select(self, sentences: Sequence[Sentence]) -> list[Selection]:
+        heads = np.log(np.array([[1, TINY], [1, TINY]], np.float32))
+        log_probs = tuple(np.log(np.maximum(scores, TINY)) for scores in self.scores)
+        tags = tuple(scores.argmax(-1).astype(np.int32) for scores in self.scores)
+        return [Selection(heads, None, tags, log_probs) for _ in sentences]
+
+    def label(self, selections: Sequence[Selection], heads: Sequence[IntArray]) -> list[FloatArray]:
+        return [np.zeros((1, 1), np.float32) for _ in selections]
+
+    def in_treebank(self, name: str) -> "MadeScorer":
+        return self
+
+
+def made_scorer(features: Features | None, rules: list[str], *scores: object) -> MadeScorer:
+    """Give the scores of a word; those of ROOT are the same."""
+    vocab = Vocab(
+        EMPTY_INDEX,
+        EMPTY_INDEX,
+        Index(["root"]),
+        "none",
+        features=features,
+        rules=Index(rules) if rules else None,
+    )
+    return MadeScorer(vocab, tuple(np.array([one, one], np.float32) for one in scores))
+
+
+def test_features_are_the_mean_by_name_and_unknown_ones_are_absent() -> None:
+    one = made_scorer(
+        Features({"Case": ("Nom", "Acc"), "Mood": ("Ind",)}, {"NOUN": frozenset(["Case"])}),
+        ["lower||"],
+        [[0.2, 0.3, 0.5], [0.4, 0.6, 0.0]],
+        [1.0],
+    )
+    other = made_scorer(
+        Features({"abbr": ("Yes",), "Case": ("Acc", "Dat")}, {"NOUN": frozenset(["abbr"])}),
+        [],
+        [[0.1, 0.9, 0.0], [0.0, 0.2, 0.8]],
+    )
+    without = made_scorer(None, ["keep||", "lower||"], [0.75, 0.25])
+    ensemble = EnsembleScorer([one, other, without])
+    features = ensemble.vocab.features
+    assert features is not None
+    assert features.values == {"abbr": ("Yes",), "Case": ("Nom", "Acc", "Dat"), "Mood": ("Ind",)}
+    assert features.allowed == {"NOUN": {"abbr", "Case"}}
+    assert ensemble.vocab.outputs == {"feats": (3, 4), "lemma": (2,)}
+    (selection,) = ensemble.select([headwise.sentence_from_words([("x",)], ["form"])])
+    feats, rules = (np.exp(scores[1]) for scores in selection.tag_log_probs)
+    expected = [[0.55, 0.45, 0, 0], [0.1, 0.15, 0.35, 0.4], [0.7, 0.3, 0, 0]]
+    np.testing.assert_allclose(feats, expected, atol=1e-6)
+    assert selection.tags[0][1].tolist() == [0, 3, 0]
+    assert ensemble.vocab.rules is not None
+    assert ensemble.vocab.rules.strings == ("lower||", "keep||")
+    np.testing.assert_allclose(rules, [0.625, 0.375], atol=1e-6)
+
+
+def test_an_ensemble_has_the_lexicon_of_the_first_member_that_has_one() -> None:
+    words = headwise.sentence_from_words([("is", "AUX", "be")], ["form", "upos", "lemma"]).words
+    first, second, third = (made_scorer(None, ["lower||"], [1.0]).vocab for _ in range(3))
+    with_lexicon = [replace(v, lexicon=build_lexicon(words)) for v in (second, third)]
+    assert ensemble_vocab([first, *with_lexicon]).lexicon is with_lexicon[0].lexicon
+    assert ensemble_vocab([first]).lexicon is None
+
+
+def test_an_ensemble_of_one_kind_parses_as_its_member(
+    columns_run: Path, ewt_sentences: list[Sentence]
+) -> None:
+    sentences = ewt_sentences[:10]
+    alone = headwise.load(columns_run).parse(sentences)
+    twice = headwise.load([columns_run, columns_run]).parse(sentences)
+    for one, other in zip(alone, twice, strict=True):
+        assert (one.heads, one.labels, one.upos, one.xpos) == (
+            other.heads, other.labels, other.upos, other.xpos
+        )  # fmt: skip
+        assert (one.feats, one.lemmas) == (other.feats, other.lemmas)
+        for column, probs in one.column_probs.items():
+            np.testing.assert_allclose(other.column_probs[column], probs, atol=1e-4)
+
+
 def test_a_single_model_is_not_an_ensemble(full_run: Path) -> None:
     assert not isinstance(headwise.load([full_run]).scorer, EnsembleScorer)
     with pytest.raises(ConfigError, match="no model is given"):
@@ -106,7 +197,7 @@ def test_an_ensemble_reads_the_columns_of_all_members(ensemble: Parser) -> None:
 @given(st.lists(LABELS, min_size=1, max_size=4), st.integers(0, 99))
 def test_a_mean_of_distributions_is_a_distribution(known: list[list[str]], seed: int) -> None:
     vocabs = [Vocab(EMPTY_INDEX, EMPTY_INDEX, Index(labels), "none") for labels in known]
-    whole = join_vocabs(vocabs).labels
+    whole = ensemble_vocab(vocabs).labels
     rng = np.random.default_rng(seed)
     probs = [rng.dirichlet(np.ones(len(own)), 3).astype(np.float32) for own in known]
     where = [positions(vocab.labels, whole) for vocab in vocabs]

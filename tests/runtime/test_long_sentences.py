@@ -1,5 +1,8 @@
 """A sentence that is too long for the budget is parsed in parts, and is still a tree."""
 
+import dataclasses
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -58,6 +61,26 @@ def test_the_example_in_the_docstring() -> None:
     assert join_parses(parts, True, ["root", "dep"]).labels[2] == "dep"
     assert join_parses(parts, True, ["root"]).labels[2] == "root"
     assert join_parses(parts, False, ["dep"]).heads == (2, 0, 0, 3)
+
+
+def test_all_columns_are_joined() -> None:
+    columns = {"upos": ("X",), "xpos": ("x",), "feats": ("A=B",), "lemmas": ("be",)}
+    parts = [
+        dataclasses.replace(parse_of([0]), **columns, column_probs={"feats": (prob,)})  # type: ignore[arg-type]
+        for prob in (0.5, 0.75)
+    ]
+    joined = join_parses(parts, True, [])
+    assert (joined.upos, joined.xpos) == (("X", "X"), ("x", "x"))
+    assert (joined.feats, joined.lemmas) == (("A=B", "A=B"), ("be", "be"))
+    assert joined.column_probs == {"feats": (0.5, 0.75)}
+
+
+def test_a_label_that_comes_from_joining_has_no_probability() -> None:
+    parts = [dataclasses.replace(parse_of([0, 1]), column_probs={"labels": (0.5, 0.25)})] * 2
+    joined = join_parses(parts, True, ["dep"])
+    assert joined.labels == ("root", "obj", "dep", "obj")
+    probs = joined.column_probs["labels"]
+    assert [0.0 if math.isnan(prob) else prob for prob in probs] == [0.5, 0.25, 0.0, 0.25]
 
 
 def test_without_a_root_in_the_first_part_others_keep_theirs() -> None:

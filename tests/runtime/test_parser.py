@@ -134,12 +134,10 @@ def with_columns(sentence: Sentence, **values: str) -> Sentence:
 
 
 @pytest.mark.parametrize("device", ["cpu", "cpu:0"])
-def test_given_tags_are_kept_where_asked_and_blanks_are_filled(
-    device: str, full_run: Path, tagger: Parser
-) -> None:
+def test_given_tags_are_kept_where_asked_and_blanks_are_filled(device: str, full_run: Path) -> None:
     rows = [("Kids", "X", "_"), ("love", "_", "ODD"), ("candy", "_", "_")]
     sentence = headwise.sentence_from_words(rows, ["form", "upos", "xpos"])
-    (predicted,) = tagger.parse([sentence])
+    (predicted,) = headwise.load(full_run, device=device).parse([sentence])
     (kept,) = headwise.load(full_run, keep_tags=True, device=device).parse([sentence])
     assert kept.upos == ("X", *predicted.upos[1:])
     assert kept.xpos == (predicted.xpos[0], "ODD", predicted.xpos[2])

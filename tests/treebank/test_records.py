@@ -1,6 +1,8 @@
 """JSON: the documented keys, nothing lost, the same line for the same sentence."""
 
 import json
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -11,6 +13,7 @@ from render.made_sentences import parse_of, parsed_sentences, sentence
 from headwise import Parse, Sentence, read_sentences, sentence_from_words
 from headwise.treebank.records import (
     EmptyRecord,
+    ProbabilitiesRecord,
     SentenceRecord,
     TokenRecord,
     WordRecord,
@@ -28,6 +31,18 @@ def test_one_line_word_for_word() -> None:
     parse = parse_of(made, [0.123456])
     assert to_json(made) == words + "}]}"
     assert to_json(made, parse) == words + ',"probability":0.1235}],"how":"greedy"}'
+
+
+def test_probabilities_have_the_keys_of_their_values() -> None:
+    made = sentence("Go/VERB/0/root on/ADV/1/advmod")
+    probs = {"labels": (0.99999, math.nan), "upos": (0.12345, math.nan), "lemma": (0.0, math.nan)}
+    parse = replace(parse_of(made, [0.5, 0.25]), column_probs=probs)  # type: ignore[arg-type]
+    first, second = json.loads(to_json(made, parse))["words"]
+    assert first["probability"] == 0.5
+    assert first["probabilities"] == {"lemma": 0.0, "upos": 0.1235, "deprel": 1.0}
+    assert list(first)[-2:] == ["probability", "probabilities"]
+    assert second["probability"] == 0.25
+    assert "probabilities" not in second  # all were kept from the input
 
 
 def test_comments_ranges_and_empty_nodes_are_kept() -> None:
@@ -75,7 +90,9 @@ def test_any_sentence_is_one_line_of_json(drawn: tuple[Sentence, Parse]) -> None
     assert all(0 <= word["probability"] <= 1 for word in record["words"])
 
 
-@pytest.mark.parametrize("kind", [SentenceRecord, WordRecord, TokenRecord, EmptyRecord])
+@pytest.mark.parametrize(
+    "kind", [SentenceRecord, WordRecord, ProbabilitiesRecord, TokenRecord, EmptyRecord]
+)
 def test_every_key_is_documented(kind: type[msgspec.Struct]) -> None:
     schema = (DOCS / "output.md").read_text(encoding="utf-8").partition("\n## json\n")[2]
     first_columns = " ".join(line.split("|")[1] for line in schema.split("\n") if "|" in line[:1])

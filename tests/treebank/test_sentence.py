@@ -59,11 +59,23 @@ def test_tags_of_a_parse_go_to_their_columns() -> None:
     words = read(TEXT).with_parse(dataclasses.replace(tagged, xpos=("x", "y", "z"))).words
     assert [(word.upos, word.xpos) for word in words] == [("X", "x"), ("Y", "y"), ("Z", "z")]
     assert [word.feats for word in words] == ["Number=Sing", "_", "Degree=Pos"]
+    full = dataclasses.replace(tagged, feats=("A=B", "_", "C=D"), lemmas=("I", "be", "_"))
+    words = read(TEXT).with_parse(full).words
+    assert [word.lemma for word in words] == ["I", "be", "_"]
+    assert [word.feats for word in words] == ["A=B", "_", "C=D"]
+    assert [word.upos for word in words] == ["X", "Y", "Z"]
 
 
 @pytest.mark.parametrize(
     "columns",
-    [{"heads": (0,)}, {"heads": (0, 1, 1, 1)}, {"labels": ("a", "b")}, {"upos": ("X",)}],
+    [
+        {"heads": (0,)},
+        {"heads": (0, 1, 1, 1)},
+        {"labels": ("a", "b")},
+        {"upos": ("X",)},
+        {"lemmas": ("a",) * 4},
+        {"feats": ("_",)},
+    ],
 )
 def test_a_parse_of_another_length_is_an_error(columns: dict[str, tuple[object, ...]]) -> None:
     with pytest.raises(ValueError):

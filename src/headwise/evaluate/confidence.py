@@ -42,7 +42,8 @@ class HeadScores:
     """The head distributions of all words, and their gold heads.
 
     `log_probs` are matrices [N+1, N+1] whose first row is not read; `gold` are heads int [N+1], -1
-    for a word without a head, which is left out.
+    for a word without a head, which is left out. Other choices are scored alike: labels are
+    matrices [N+1, R] and gold ids, -1 where the head is wrong.
     """
 
     def __init__(self, log_probs: Sequence[NDArray[np.float32]], gold: Sequence[NDArray[np.int32]]):

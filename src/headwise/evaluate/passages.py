@@ -15,11 +15,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from headwise.errors import DataError
+from headwise.evaluate.metrics import ROOT_INDEX
 from headwise.evaluate.pairs import end_of
 from headwise.treebank.sentence import Sentence, Word
-
-ROOT_INDEX = -1
-"""The head of a word that depends on ROOT; the heads of other words are indices of words."""
 
 _SPACES = re.compile("[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
 """The Unicode category Zs, which the shared tasks leave out of the text."""

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 import msgspec
 
 from headwise.errors import plural
+from headwise.evaluate.calibration import CalibrationTable, ColumnCalibration
+from headwise.evaluate.metrics import WORD_METRICS
 from headwise.evaluate.raw import METRICS, Metric, RawScores
 from headwise.evaluate.scores import Scores
-from headwise.evaluate.significance import Significance
+from headwise.evaluate.significance import Difference, Significance
 
 _N_DECIMALS = 4
 _LEFT_OUT = {
@@ -18,6 +20,16 @@ _LEFT_OUT = {
     "ptb": "without the gold tags `` '' . , : PU",
     "conllx": "without words made of punctuation characters only",
     "ud": "without the gold tag PUNCT",
+}
+
+_MEASURED_NAMES = {
+    "heads": "Heads",
+    "labels": "Labels",
+    "arcs": "Arcs",
+    "upos": "UPOS",
+    "xpos": "XPOS",
+    "feats": "FEATS",
+    "lemma": "Lemmas",
 }
 
 
@@ -48,6 +60,16 @@ def scores_to_text(scores: Scores, details: bool) -> str:
         ("UEM", _number(scores.uem), "sentences with all heads right"),
         ("LEM", _number(scores.lem), "sentences with all heads and labels right"),
     ]
+    columns = [
+        ("UPOS", _number(scores.upos), "words with the right UPOS"),
+        ("XPOS", _number(scores.xpos), "words with the right XPOS"),
+        ("UFeats", _number(scores.ufeats), "words with the right universal features"),
+        ("AllTags", _number(scores.alltags), "words with all three right"),
+        ("Lemmas", _number(scores.lemmas), "words with the right lemma"),
+        ("CLAS", _number(scores.clas), "LAS of content words, F1"),
+        ("MLAS", _number(scores.mlas), "CLAS with UPOS, UFeats and function words right, F1"),
+        ("BLEX", _number(scores.blex), "CLAS with the lemma right, F1"),
+    ]
     trees = [
         ("Trees", _number(scores.tree_rate), "sentences whose predicted heads form a tree"),
         ("Projective", _number(scores.projective_rate), "a tree without crossing arcs"),
@@ -57,7 +79,7 @@ def scores_to_text(scores: Scores, details: bool) -> str:
         f"{plural(scores.n_words, 'word')} in {plural(scores.n_sentences, 'sentence')}, "
         f"{_LEFT_OUT[scores.punctuation]}; {_labels(scores)}."
     )
-    parts = [_table(shares, "<><"), _table(trees, "<><"), scope]
+    parts = [_table(shares, "<><"), _table(columns, "<><"), _table(trees, "<><"), scope]
     if details:
         parts += [_relation_table(scores), _length_table(scores)]
     return "\n\n".join(parts) + "\n"
@@ -101,20 +123,50 @@ def raw_scores_to_text(scores: RawScores) -> str:
     )
 
 
+def calibration_to_text(calibration: CalibrationTable, details: bool) -> str:
+    """Write the calibration of each column as a plain table; `details` adds one for each column."""
+    rows = [["", "Words", "Right", "Probability", "Error"]]
+    for name, found in calibration.items():
+        shares = map(_number, (found.accuracy, found.probability, found.error))
+        rows.append([_MEASURED_NAMES[name], str(found.n_words), *shares])
+    legend = (
+        "Right: values that are right, in percent; Probability: their mean probability.\n"
+        "Error: expected calibration error in points.\n"
+        "Labels count where the head is right; an arc is right if head and label are."
+    )
+    parts = [_table(rows, "<>>>>"), legend]
+    if details:
+        parts += [_range_table(name, found) for name, found in calibration.items()]
+    return "\n\n".join(parts) + "\n"
+
+
+def _range_table(name: str, found: ColumnCalibration) -> str:
+    rows = [[_MEASURED_NAMES[name], "Words", "Probability", "Right"]]
+    for part in found.ranges:
+        shares = map(_number, (part.share, part.probability, part.accuracy))
+        rows.append([f"{part.low:.0%} to {part.high:.0%}", *shares])
+    return _table(rows, "<>>>")
+
+
+def calibration_to_json(calibration: CalibrationTable) -> bytes:
+    """Write the calibration of each column as JSON, percentages to four decimals."""
+    data = msgspec.json.encode(_rounded(msgspec.to_builtins(calibration)))
+    return msgspec.json.format(data, indent=2) + b"\n"
+
+
 def significance_to_text(significance: Significance) -> str:
     """Write the differences between two parsers as a plain table."""
-    lines = [f"{'':5}{'first':>6}  {'second':>6}  {'difference':>10}  {'95% interval':>17}  p"]
-    for name, difference in (("UAS", significance.uas), ("LAS", significance.las)):
-        interval = f"{difference.low:+.2f} to {difference.high:+.2f}"
-        lines.append(
-            f"{name:5}{difference.first:6.2f}  {difference.second:6.2f}  "
-            f"{difference.points:+10.2f}  {interval:>17}  {difference.p_value:.4f}"
-        )
-    lines.append(
-        f"\nPaired bootstrap over {significance.n_sentences} sentences, "
+    rows = [["", "first", "second", "difference", "95% interval", "p"]]
+    for field, name in WORD_METRICS.items():
+        found: Difference = getattr(significance, field)
+        numbers = _number(found.first), _number(found.second), f"{found.points:+.2f}"
+        interval = f"{found.low:+.2f} to {found.high:+.2f}"
+        rows.append([name, *numbers, interval, f"{found.p_value:.4f}"])
+    return (
+        f"{_table(rows, '<>>>><')}\n\n"
+        f"Paired bootstrap over {significance.n_sentences} sentences, "
         f"{significance.n_samples} samples, seed {significance.seed}.\n"
     )
-    return "\n".join(lines)
 
 
 def _number(percent: float | None) -> str:

@@ -2,6 +2,7 @@
 
 The scores of a treebank are shares of its words or of its sentences, never means over sentences.
 `pairs` decides which sentences are compared, and a punctuation rule which words are left out.
+Scores of tags, features and lemmas, and those that combine them with trees, follow `metrics`.
 """
 
 import unicodedata
@@ -15,6 +16,15 @@ import numpy as np
 
 from headwise.arrays import IntArray
 from headwise.errors import DataError
+from headwise.evaluate.metrics import (
+    WORD_METRICS,
+    Annotation,
+    Verdict,
+    annotate,
+    count_right,
+    judge,
+    share_in_percent,
+)
 from headwise.evaluate.pairs import pair_sentences
 from headwise.settings.choices import Punctuation
 from headwise.treebank.sentence import Sentence, Word
@@ -23,10 +33,13 @@ from headwise.vocabulary.encode import heads_array
 
 _Outcome: TypeAlias = tuple[str, str, bool]
 """The gold label and the predicted label of a scored word, and whether its head is right."""
+_Scored: TypeAlias = tuple[Annotation, Annotation, Verdict]
+"""A gold word that is scored, the predicted word, and what is right in it."""
 
-N_SCORED, RIGHT_HEADS, RIGHT_ARCS, RIGHT_LABELS = range(4)
-"""Columns of `Scores.per_sentence`; an arc is right if head and label are."""
-_LENGTH, _TREE, _PROJECTIVE, _SINGLE_ROOT = range(4, 8)
+N_SCORED, N_CONTENT, N_PREDICTED_CONTENT = range(3)
+RIGHT = {name: column for column, name in enumerate(WORD_METRICS, 3)}
+"""Columns of `Scores.per_sentence`: the words, and for each metric those that are right."""
+_RIGHT_LABELS, _LENGTH, _TREE, _PROJECTIVE, _SINGLE_ROOT = range(3 + len(RIGHT), 8 + len(RIGHT))
 _PTB_TAGS = frozenset(["``", "''", ".", ",", ":", "PU"])
 """Quotes, full stops, commas and colons of the Penn Treebank, and PU of the Chinese one."""
 
@@ -65,9 +78,10 @@ class LengthScore:
 class Scores:
     """The result of `score`: counts, and shares in percent.
 
-    `n_words` counts scored words. The three rates describe the predicted heads of all words.
-    `per_sentence` is int32 [n_sentences, 4]: scored words, and of these the ones with the right
-    head, the right head and label, the right label. Compared by identity, because of the array.
+    `n_words` counts scored words. CLAS, MLAS and BLEX are F1 over content words, None without any.
+    The three rates describe the predicted heads of all words. `per_sentence` is int32
+    [n_sentences, 13]: scored words, gold and predicted content words among them, and for each
+    metric the words that are right (`RIGHT`). Compared by identity, because of the array.
     """
 
     n_sentences: int
@@ -79,6 +93,14 @@ class Scores:
     label_accuracy: float
     uem: float
     lem: float
+    upos: float
+    xpos: float
+    ufeats: float
+    alltags: float
+    lemmas: float
+    clas: float | None
+    mlas: float | None
+    blex: float | None
     tree_rate: float
     projective_rate: float
     single_root_rate: float
@@ -111,10 +133,10 @@ def score(
     cells = array("i")
     outcomes: Counter[_Outcome] = Counter()
     for gold_sentence, predicted_sentence in pair_sentences(gold, predicted):
-        sentence_outcomes = _compare(gold_sentence, predicted_sentence, rule, universal_labels)
-        outcomes.update(sentence_outcomes)
-        cells.extend(_row(sentence_outcomes, predicted_sentence))
-    table = np.array(cells, np.int32).reshape(-1, 8)  # [n_sentences, 8]
+        scored = _compare(gold_sentence, predicted_sentence, rule, universal_labels)
+        outcomes.update((one.label, other.label, verdict.uas) for one, other, verdict in scored)
+        cells.extend(_row(scored, predicted_sentence))
+    table = np.array(cells, np.int32).reshape(-1, _SINGLE_ROOT + 1)  # [n_sentences, 18]
     n_sentences = len(table)
     sums = table.sum(axis=0, dtype=np.int64).tolist()
     n_words = sums[N_SCORED]
@@ -123,24 +145,34 @@ def score(
     if n_words == 0:
         what = f"no words to score: all are punctuation under the rule '{rule}'"
         raise DataError(what, "the gold file", hint="choose another rule, or none")
-    all_heads = int(np.count_nonzero(table[:, RIGHT_HEADS] == table[:, N_SCORED]))
-    all_right = int(np.count_nonzero(table[:, RIGHT_ARCS] == table[:, N_SCORED]))
+    right = {name: sums[column] for name, column in RIGHT.items()}
+    n_content = sums[N_CONTENT] + sums[N_PREDICTED_CONTENT]
+    all_heads = int(np.count_nonzero(table[:, RIGHT["uas"]] == table[:, N_SCORED]))
+    all_right = int(np.count_nonzero(table[:, RIGHT["las"]] == table[:, N_SCORED]))
     return Scores(
         n_sentences=n_sentences,
         n_words=n_words,
         punctuation=rule,
         universal_labels=universal_labels,
-        uas=_percent(sums[RIGHT_HEADS], n_words),
-        las=_percent(sums[RIGHT_ARCS], n_words),
-        label_accuracy=_percent(sums[RIGHT_LABELS], n_words),
+        uas=_percent(right["uas"], n_words),
+        las=_percent(right["las"], n_words),
+        label_accuracy=_percent(sums[_RIGHT_LABELS], n_words),
         uem=_percent(all_heads, n_sentences),
         lem=_percent(all_right, n_sentences),
+        upos=_percent(right["upos"], n_words),
+        xpos=_percent(right["xpos"], n_words),
+        ufeats=_percent(right["ufeats"], n_words),
+        alltags=_percent(right["alltags"], n_words),
+        lemmas=_percent(right["lemmas"], n_words),
+        clas=share_in_percent(2 * right["clas"], n_content),
+        mlas=share_in_percent(2 * right["mlas"], n_content),
+        blex=share_in_percent(2 * right["blex"], n_content),
         tree_rate=_percent(sums[_TREE], n_sentences),
         projective_rate=_percent(sums[_PROJECTIVE], n_sentences),
         single_root_rate=_percent(sums[_SINGLE_ROOT], n_sentences),
         relations=_relations(outcomes),
         lengths=_lengths(table, n_bins),
-        per_sentence=table[:, : RIGHT_LABELS + 1].copy(),
+        per_sentence=table[:, :_RIGHT_LABELS].copy(),
     )
 
 
@@ -165,31 +197,30 @@ def is_punctuation(word: Word, rule: Punctuation) -> bool:
 
 def _compare(
     gold: Sentence, predicted: Sentence, rule: Punctuation, universal_labels: bool
-) -> list[_Outcome]:
+) -> list[_Scored]:
     """Compare each scored word, in order."""
-
-    def label_of(word: Word) -> str:
-        return word.deprel.partition(":")[0] if universal_labels else word.deprel
-
-    heads, predicted_heads = gold.gold_heads(), predicted.gold_heads()
+    ours, theirs = (
+        annotate(one.words, [head - 1 for head in one.gold_heads()], universal_labels)
+        for one in (gold, predicted)
+    )
+    verdicts = judge(ours, theirs, {i: i for i in range(len(gold))})
     return [
-        (label_of(one), label_of(other), head == predicted_head)
-        for one, other, head, predicted_head in zip(
-            gold.words, predicted.words, heads, predicted_heads, strict=True
-        )
-        if not is_punctuation(one, rule)
+        (one, other, verdict)
+        for one, other, verdict in zip(ours, theirs, verdicts, strict=True)
+        if not is_punctuation(one.word, rule)
     ]
 
 
-def _row(outcomes: list[_Outcome], predicted: Sentence) -> tuple[int, ...]:
+def _row(scored: list[_Scored], predicted: Sentence) -> tuple[int, ...]:
     """Count what is right; tell whether the heads are a tree, projective, and with one root."""
     heads = heads_array(predicted)  # [N+1]
     tree = is_tree(heads)
     return (
-        len(outcomes),
-        sum(is_right for _, _, is_right in outcomes),
-        sum(is_right and one == other for one, other, is_right in outcomes),
-        sum(one == other for one, other, _ in outcomes),
+        len(scored),
+        sum(one.is_content for one, _, _ in scored),
+        sum(other.is_content for _, other, _ in scored),
+        *count_right(verdict for _, _, verdict in scored).values(),
+        sum(one.label == other.label for one, other, _ in scored),
         len(predicted),
         tree,
         tree and is_projective(heads),
@@ -223,7 +254,8 @@ def _lengths(table: IntArray, n_bins: int) -> tuple[LengthScore, ...]:
     order = np.argsort(table[:, _LENGTH], kind="stable")
     bins = []
     for chosen in np.array_split(order, min(n_bins, len(table))):
-        n_words, heads, both = table[chosen, :RIGHT_LABELS].sum(axis=0, dtype=np.int64).tolist()
+        columns = [N_SCORED, RIGHT["uas"], RIGHT["las"]]
+        n_words, heads, both = table[chosen][:, columns].sum(axis=0, dtype=np.int64).tolist()
         bins.append(
             LengthScore(
                 last_length=int(table[chosen[-1], _LENGTH]),
@@ -237,4 +269,4 @@ def _lengths(table: IntArray, n_bins: int) -> tuple[LengthScore, ...]:
 
 
 def _percent(part: int, whole: int) -> float:
-    return 100.0 * part / whole
+    return 100.0 * (part / whole)

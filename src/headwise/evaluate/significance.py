@@ -7,14 +7,21 @@ independent.
 """
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.evaluate.scores import N_SCORED, RIGHT_ARCS, RIGHT_HEADS, Scores
+from headwise.arrays import IntArray
+from headwise.evaluate.metrics import CONTENT_METRICS
+from headwise.evaluate.scores import N_CONTENT, N_PREDICTED_CONTENT, N_SCORED, RIGHT, Scores
 
 BLOCK_CELLS = 2**20
 """Sentences drawn at a time, so that memory does not grow with the number of samples."""
+
+_Counts: TypeAlias = NDArray[np.int64]
+_Share: TypeAlias = tuple[_Counts, _Counts]
+"""What is right and the whole, int64 [samples] each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +41,21 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Significance:
-    """How two parsers differ on the same sentences."""
+    """How two parsers differ on the same sentences, for each metric of `metrics.WORD_METRICS`."""
 
     n_sentences: int
     n_samples: int
     seed: int
+    upos: Difference
+    xpos: Difference
+    ufeats: Difference
+    alltags: Difference
+    lemmas: Difference
     uas: Difference
     las: Difference
+    clas: Difference
+    mlas: Difference
+    blex: Difference
 
 
 def paired_bootstrap(
@@ -69,39 +84,55 @@ def paired_bootstrap(
     if not np.array_equal(first.per_sentence[:, N_SCORED], second.per_sentence[:, N_SCORED]):
         raise ValueError("the two scores are not of the same sentences and scored words")
     drawn = first.per_sentence[:, N_SCORED] > 0
-    right = [RIGHT_HEADS, RIGHT_ARCS]
-    gains = second.per_sentence[drawn][:, right] - first.per_sentence[drawn][:, right]
-    columns = np.column_stack([first.per_sentence[drawn, N_SCORED], gains])  # [sentences, 3]
-    sums = _resample(columns, n_samples, np.random.default_rng(seed), block_cells)  # [n_samples, 3]
+    counts = np.hstack([first.per_sentence[drawn], second.per_sentence[drawn]])  # [sentences, 26]
+    sums = _resample(counts, n_samples, np.random.default_rng(seed), block_cells)
+    ours, theirs = np.hsplit(sums, 2)  # [n_samples, 13]
+    totals = counts.sum(axis=0, keepdims=True, dtype=np.int64)
+    our_total, their_total = np.hsplit(totals, 2)  # [1, 13]
+    differences = {
+        name: _difference(
+            (_share(our_total, name), _share(their_total, name)),
+            (_share(ours, name), _share(theirs, name)),
+        )
+        for name in RIGHT
+    }
     return Significance(
-        n_sentences=first.n_sentences,
-        n_samples=n_samples,
-        seed=seed,
-        uas=_difference(first.uas, second.uas, sums[:, 1], sums[:, 0]),
-        las=_difference(first.las, second.las, sums[:, 2], sums[:, 0]),
+        n_sentences=first.n_sentences, n_samples=n_samples, seed=seed, **differences
     )
 
 
 def _resample(
-    columns: NDArray[np.int32], n_samples: int, rng: np.random.Generator, block_cells: int
-) -> NDArray[np.int64]:
-    """Sum the columns [sentences, 3] over each draw of sentences: [n_samples, 3]."""
-    n_sentences, n_columns = columns.shape
+    counts: IntArray, n_samples: int, rng: np.random.Generator, block_cells: int
+) -> _Counts:
+    """Sum the columns [sentences, columns] over each draw of sentences: [n_samples, columns]."""
+    n_sentences, n_columns = counts.shape
     sums = np.empty((n_samples, n_columns), np.int64)
     step = max(1, block_cells // n_sentences)
     for start in range(0, n_samples, step):
         block = sums[start : start + step]
         draws = rng.integers(0, n_sentences, (len(block), n_sentences))  # [step, sentences]
-        for i in range(n_columns):
-            block[:, i] = columns[:, i][draws].sum(axis=1, dtype=np.int64)
+        # How often each sentence was drawn; float64 holds the sums exactly.
+        cells = draws + n_sentences * np.arange(len(block))[:, None]
+        times = np.bincount(cells.ravel(), minlength=cells.size).reshape(cells.shape)
+        block[:] = times.astype(np.float64) @ counts
     return sums
 
 
-def _difference(
-    first: float, second: float, gains: NDArray[np.int64], n_words: NDArray[np.int64]
-) -> Difference:
-    """Describe resampled differences; `gains` and `n_words` are [n_samples]."""
-    low, high = np.quantile(100.0 * gains / n_words, [0.025, 0.975]).tolist()
+def _share(counts: _Counts, name: str) -> _Share:
+    """Return a score as a fraction: what is right, and the whole, which is at least 1."""
+    right = counts[:, RIGHT[name]]
+    if name not in CONTENT_METRICS:
+        return right, counts[:, N_SCORED]
+    n_content = counts[:, N_CONTENT] + counts[:, N_PREDICTED_CONTENT]
+    return 2 * right, np.maximum(n_content, 1)
+
+
+def _difference(total: tuple[_Share, _Share], samples: tuple[_Share, _Share]) -> Difference:
+    """Describe the scores of two parsers on all sentences and on each sample."""
+    (one,), (two,) = (100.0 * (right / whole) for right, whole in total)
+    (right, whole), (other_right, other_whole) = samples
+    gains = other_right * whole - right * other_whole  # exact, so that zero is zero
+    low, high = np.quantile(100.0 * gains / (whole * other_whole), [0.025, 0.975]).tolist()
     n_lesser = int(min(np.count_nonzero(gains <= 0), np.count_nonzero(gains >= 0)))
     p_value = min(1.0, 2.0 * (1 + n_lesser) / (1 + len(gains)))
-    return Difference(first, second, second - first, low, high, p_value)
+    return Difference(float(one), float(two), float(two - one), low, high, p_value)

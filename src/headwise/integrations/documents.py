@@ -17,6 +17,7 @@ from spacy.tokens import Doc, Token
 from headwise.arrays import FloatArray
 from headwise.errors import DataError, ModelError
 from headwise.integrations.surface import Segment, sentence_starts
+from headwise.settings.choices import Column
 from headwise.text.assemble import to_text
 from headwise.text.segmenter import NO_SEGMENTER
 from headwise.text.symbols import BYTE_ORDER_MARK, Offsets, replace_invalid, to_codes
@@ -24,6 +25,7 @@ from headwise.treebank.sentence import BLANK, Parse, Sentence, sentence_from_wor
 
 MAX_WORDS = 10_000
 """Words in a sentence; the scores of its arcs then take 400 MB."""
+_COLUMNS = ("form", "upos", "xpos", "feats", "lemma", "head", "deprel")
 SPACE_LABEL, SPACE_UPOS, SPACE_TAG = "dep", "SPACE", "_SP"
 
 
@@ -106,13 +108,24 @@ def _spans(words: Sequence[int], bounds: Sequence[int], max_words: int) -> list[
     return spans
 
 
-def span_to_sentence(doc: Doc, span: SentenceSpan) -> Sentence:
-    """Return the words of a span with their tags, as input for a parser."""
-    values = [
-        (conllu_form(token._.word_form or token.text), token.pos_ or BLANK, token.tag_ or BLANK)
-        for token in (doc[i] for i in span.words)
-    ]
-    return sentence_from_words(values, ["form", "upos", "xpos"])
+def span_to_sentence(doc: Doc, span: SentenceSpan, keep: Sequence[Column] = ()) -> Sentence:
+    """Return the words of a span with tags, features and what is kept, as input for a parser.
+
+    The head of a word that is kept is left blank if it is outside of the span.
+    """
+    positions = {i: position for position, i in enumerate(span.words, 1)}
+    rows = []
+    for token in (doc[i] for i in span.words):
+        values = [token.pos_, token.tag_, str(token.morph), "", "", ""]
+        if "lemma" in keep:
+            values[3] = " ".join(token.lemma_.split())
+        if "heads" in keep and token.has_head():
+            values[4] = "0" if token.head == token else str(positions.get(token.head.i, ""))
+        if "labels" in keep:
+            values[5] = token.dep_
+        form = conllu_form(token._.word_form or token.text)
+        rows.append((form, *(value or BLANK for value in values)))
+    return sentence_from_words(rows, _COLUMNS)
 
 
 def conllu_form(text: str) -> str:
@@ -124,7 +137,7 @@ def conllu_form(text: str) -> str:
 
 
 def write_parses(doc: Doc, spans: Sequence[SentenceSpan], parses: Sequence[Parse]) -> None:
-    """Set heads, labels, tags, sentence starts and probabilities."""
+    """Set heads, labels, tags, features, lemmas, sentence starts and probabilities."""
     heads = np.arange(len(doc))
     for span, parse in zip(spans, parses, strict=True):
         heads[span.start : span.end] = span.anchors()
@@ -143,6 +156,14 @@ def write_parses(doc: Doc, spans: Sequence[SentenceSpan], parses: Sequence[Parse
     if any(parse.xpos for parse in parses):
         xpos = _spread(spans, [parse.xpos for parse in parses], SPACE_TAG)
         columns["TAG"] = [strings.add(tag) for tag in xpos]
+    if any(parse.feats for parse in parses):
+        feats = _spread(spans, [parse.feats for parse in parses], BLANK)
+        columns["MORPH"] = [doc.vocab.morphology.add(features) for features in feats]
+    if any(parse.lemmas for parse in parses):
+        lemmas = _spread(spans, [parse.lemmas for parse in parses], "")
+        columns["LEMMA"] = [
+            strings.add(lemma or token.text) for token, lemma in zip(doc, lemmas, strict=True)
+        ]
     _set(doc, columns)
     # spaCy derives sentences from roots, and gets them wrong if a tree has many crossing arcs.
     starts = np.full(len(doc), -1)

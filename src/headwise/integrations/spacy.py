@@ -4,8 +4,10 @@
 
     nlp = spacy.blank("en")
     nlp.add_pipe("headwise", config={"model": "en"})
-    for token in nlp("Kids love candy."):
+    doc = nlp("Kids love candy.")
+    for token in doc:
         print(token.text, token.pos_, token.dep_, token.head.text, token._.head_probability)
+    print(*doc.noun_chunks, sep=", ")
 
 spaCy finds both by the entry points of the package. The settings of a component never change after
 it is made, so threads may share it; a saved pipeline holds only the settings.
@@ -34,8 +36,12 @@ from headwise.integrations.documents import (
     spread_distribution,
     write_parses,
 )
+from headwise.integrations.noun_chunks import use_noun_chunks
 from headwise.integrations.surface import cover_text
-from headwise.model.bundle import DEFAULT_MODEL, find_model, load_bundle
+from headwise.model.bundle import load_bundle
+from headwise.model.find import DEFAULT_MODEL, find_model
+from headwise.settings.choices import Column
+from headwise.settings.parsing import columns_to_keep
 from headwise.text.segmenter import NO_SEGMENTER, load_segmenter
 from headwise.treebank.sentence import Parse, Sentence
 
@@ -52,7 +58,7 @@ class Settings:
     model: str = DEFAULT_MODEL
     threads: int = 1
     keep_sentences: bool = True
-    keep_tags: bool = False
+    keep: tuple[Column, ...] = ()
     distributions: bool = False
 
     def __post_init__(self) -> None:
@@ -73,7 +79,7 @@ class ParserComponent:
         decode = bundle.manifest.decode
         decoder = "mst" if decode.decoder == "greedy" else decode.decoder
         decode = msgspec.structs.replace(decode, decoder=decoder, single_root=True)
-        self.parser = load(bundle, decode=decode, keep_tags=settings.keep_tags)
+        self.parser = load(bundle, decode=decode, keep=settings.keep)
         self._handle_error: ErrorHandler = raise_error
 
     def __call__(self, doc: Doc) -> Doc:
@@ -116,13 +122,15 @@ class ParserComponent:
         doc_spans = find_sentences(docs, segment, self.settings.keep_sentences)
         pairs = list(zip(docs, doc_spans, strict=True))
         # Parse everything before writing anything: an error leaves all documents unchanged.
-        sentences = [span_to_sentence(doc, span) for doc, spans in pairs for span in spans]
+        keep = self.settings.keep
+        sentences = [span_to_sentence(doc, span, keep) for doc, spans in pairs for span in spans]
         parses = iter(self._parse(sentences))
         for doc, spans in pairs:
             if not spans:
                 continue
             doc_parses = [next(parses) for _ in spans]
             write_parses(doc, spans, [parse for parse, _ in doc_parses])
+            use_noun_chunks(doc)
             if self.settings.distributions:
                 doc._.head_distributions = [
                     spread_distribution(span, log_probs)
@@ -151,11 +159,14 @@ def make_component(
     model: str,
     threads: int,
     keep_sentences: bool,
+    keep: str | list[str],
     keep_tags: bool,
     distributions: bool,
 ) -> ParserComponent:
-    """Make the component for `nlp.add_pipe("headwise")`."""
-    return ParserComponent(name, Settings(model, threads, keep_sentences, keep_tags, distributions))
+    """Make the component for `nlp.add_pipe("headwise")`; `keep_tags` is short for UPOS and XPOS."""
+    columns = columns_to_keep(keep, keep_tags)
+    use_noun_chunks(nlp.vocab)
+    return ParserComponent(name, Settings(model, threads, keep_sentences, columns, distributions))
 
 
 class Tokenizer:
@@ -225,10 +236,11 @@ def make_tokenizer(model: str = DEFAULT_MODEL) -> Callable[[Language], Tokenizer
 # spaCy imports this module by its entry point, and components are registered at import.
 Language.factory(
     "headwise",
-    default_config=asdict(Settings()),
+    default_config=asdict(Settings()) | {"keep": [], "keep_tags": False},
     assigns=[
-        *("token.head", "token.dep", "token.pos", "token.tag", "token.is_sent_start"),
-        *("doc.sents", "token._.head_probability", "doc._.head_distributions"),
+        *("token.head", "token.dep", "token.pos", "token.tag", "token.morph", "token.lemma"),
+        *("token.is_sent_start", "doc.sents", "doc.noun_chunks"),
+        *("token._.head_probability", "doc._.head_distributions"),
     ],
     func=make_component,
 )

@@ -13,7 +13,8 @@ import numpy as np
 
 from headwise.render.arcs import Arc, arcs_of
 from headwise.render.cells import clip, graphemes, is_right_to_left, text_width, visible
-from headwise.treebank.sentence import Parse, Sentence, filled
+from headwise.settings.choices import PredictedColumn
+from headwise.treebank.sentence import BLANK, Parse, Sentence, Word
 
 WORD_SIZE, SMALL_SIZE = 16, 11
 LEVEL = 24
@@ -28,16 +29,19 @@ END_GAP = 7.0
 """Between the ends of two arcs at the same word."""
 MARGIN = WORD_GAP
 UNDER_WORDS = 48
+"""From the ends of arcs to the end of the picture, with one line below the words."""
+LINE_HEIGHT = 14
+"""From one line below a word to the next."""
 _NARROW = frozenset("ijltfrI.,:;'`|!()[]{}/\\ -")
 _BROAD = frozenset("mwMWQO@%&")
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedWord:
-    """A word with its tag, shortened and safe to show; `x` is its centre."""
+    """A word with the lines below it, shortened and safe to show; `x` is its centre."""
 
     form: str
-    tag: str
+    lines: tuple[str, ...]
     x: float
     width: float
 
@@ -71,23 +75,29 @@ class Layout:
     @property
     def height(self) -> float:
         """The height of the whole picture."""
-        return self.floor + UNDER_WORDS
+        n_lines = max((len(word.lines) for word in self.words), default=0)
+        return self.floor + UNDER_WORDS + LINE_HEIGHT * max(n_lines - 1, 0)
 
 
-def lay_out(sentence: Sentence, parse: Parse | None = None) -> Layout:
-    """Place the words and arcs of a sentence; heads and labels of `parse` win over the columns."""
+def lay_out(
+    sentence: Sentence, parse: Parse | None = None, columns: Sequence[PredictedColumn] = ("upos",)
+) -> Layout:
+    """Place the words and arcs of a sentence; heads and labels of `parse` win over the columns.
+
+    Below each word are its values in `columns`, one line each, and one for each feature.
+    """
     arcs = arcs_of(sentence, parse)
     labels = [_shorten(arc.label, LONGEST_LABEL) for arc in arcs]
     forms = [_shorten(word.form, LONGEST_WORD) for word in sentence.words]
-    tags = [_shorten(filled(word.upos) or "", LONGEST_LABEL) for word in sentence.words]
+    below = _lines_below(sentence.words, columns)
     label_lengths = [text_length(label, SMALL_SIZE) for label in labels]
     widths = [
         max(
             text_length(form, WORD_SIZE),
-            text_length(tag, SMALL_SIZE),
+            *(text_length(line, SMALL_SIZE) for line in lines),
             label_length if arc.head == 0 else 0.0,
         )
-        for form, tag, arc, label_length in zip(forms, tags, arcs, label_lengths, strict=True)
+        for form, lines, arc, label_length in zip(forms, below, arcs, label_lengths, strict=True)
     ]
     drawn = [arc for arc in arcs if arc.is_drawn]
     centres, ends, width = place(widths, drawn, [label_lengths[a.dependent - 1] for a in drawn])
@@ -104,11 +114,29 @@ def lay_out(sentence: Sentence, parse: Parse | None = None) -> Layout:
     return Layout(
         visible(text),
         _describe(arcs, labels, forms),
-        tuple(map(PlacedWord, forms, tags, centres, widths)),
+        tuple(map(PlacedWord, forms, below, centres, widths)),
         tuple(sorted(placed, key=lambda arc: arc.top)),
         floor,
         width,
     )
+
+
+def _lines_below(
+    words: Sequence[Word], columns: Sequence[PredictedColumn]
+) -> list[tuple[str, ...]]:
+    """Give the lines below each word; a column that is blank in all words takes no line."""
+    rows: list[list[str]] = [[] for _ in words]
+    for column in columns:
+        values = [getattr(word, column) for word in words]
+        if all(value == BLANK for value in values):
+            continue
+        for row, value in zip(rows, values, strict=True):
+            parts = value.split("|") if column == "feats" else [value]
+            row += ["" if part == BLANK else _shorten(part, LONGEST_LABEL) for part in parts]
+        longest = max(map(len, rows))
+        # The next column starts at the same height below all words.
+        rows = [row + [""] * (longest - len(row)) for row in rows]
+    return list(map(tuple, rows))
 
 
 def _shorten(value: str, longest: int) -> str:

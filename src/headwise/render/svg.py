@@ -1,4 +1,4 @@
-"""A sentence as one SVG picture: words in a row, tags under them, arcs above, no script, no fonts.
+"""A sentence as one SVG picture: words in a row, columns below, arcs above; no script, no fonts.
 
 It follows the reader's light or dark scheme, tells its tree in words for readers who cannot see
 it, and has no ids, so that many pictures fit into one page. `layout` says where everything goes.
@@ -18,7 +18,16 @@ import msgspec
 from headwise.errors import refuse
 from headwise.files import open_target
 from headwise.render.cells import is_right_to_left
-from headwise.render.layout import SMALL_SIZE, WORD_SIZE, Layout, PlacedArc, PlacedWord, lay_out
+from headwise.render.layout import (
+    LINE_HEIGHT,
+    SMALL_SIZE,
+    WORD_SIZE,
+    Layout,
+    PlacedArc,
+    PlacedWord,
+    lay_out,
+)
+from headwise.settings.choices import PredictedColumn
 from headwise.treebank.sentence import Parse, Sentence, sentence_from_words
 
 CORNER = 8.0
@@ -56,13 +65,18 @@ _STYLE = (
 
 
 def to_svg(
-    sentence: Sentence, parse: Parse | None = None, *, max_width: float | None = None
+    sentence: Sentence,
+    parse: Parse | None = None,
+    *,
+    max_width: float | None = None,
+    columns: Sequence[PredictedColumn] = ("upos",),
 ) -> str:
     """Draw a sentence as a self-contained SVG picture; wider ones shrink to `max_width` pixels.
 
     With `parse`, pointing at an arc shows its probability, and an arc below a half is dashed.
+    Below each word are its values in `columns`.
     """
-    return write_svg(lay_out(sentence, parse), max_width)
+    return write_svg(lay_out(sentence, parse, columns), max_width)
 
 
 def write_svg(layout: Layout, max_width: float | None = None) -> str:
@@ -112,10 +126,15 @@ def _line(placed: PlacedArc, floor: float) -> str:
 
 def _word(word: PlacedWord, floor: float) -> str:
     direction = ' direction="rtl"' if is_right_to_left(word.form) else ""
-    tag = f'<text class="tag" x="{word.x:.1f}" y="{floor + 38:.1f}">{escape(word.tag)}</text>'
+    heights = (floor + 38 + LINE_HEIGHT * k for k in range(len(word.lines)))
+    lines = "".join(
+        f'<text class="tag" x="{word.x:.1f}" y="{height:.1f}">{escape(line)}</text>'
+        for height, line in zip(heights, word.lines, strict=True)
+        if line
+    )
     return (
         f'<text class="word" x="{word.x:.1f}" y="{floor + 20:.1f}"{direction}>'
-        f"{escape(word.form)}</text>{tag if word.tag else ''}"
+        f"{escape(word.form)}</text>{lines}"
     )
 
 
@@ -146,9 +165,11 @@ class DrawnTree(msgspec.Struct, frozen=True):
     words: list[DrawnWord]
 
 
-def draw_tree(sentence: Sentence, parse: Parse) -> DrawnTree:
+def draw_tree(
+    sentence: Sentence, parse: Parse, columns: Sequence[PredictedColumn] = ("upos",)
+) -> DrawnTree:
     """Draw a sentence like `to_svg`, and say where its parts are."""
-    layout = lay_out(sentence, parse)
+    layout = lay_out(sentence, parse, columns)
     return DrawnTree(
         write_svg(layout),
         layout.floor,

@@ -19,6 +19,7 @@ from dataclasses import astuple, dataclass
 
 from headwise.render.arcs import Arc, arcs_of
 from headwise.render.cells import clip, isolate, text_width, visible
+from headwise.settings.choices import PredictedColumn
 from headwise.treebank.sentence import Parse, Sentence
 
 _DIM, _YELLOW, _RESET = "\x1b[2m", "\x1b[33m", "\x1b[0m"
@@ -47,24 +48,28 @@ _ASCII = Glyphs("-`,+-+++", "-", "|", ">", "<", "~")
 
 @dataclass(frozen=True, slots=True)
 class LineFormat:
-    """What a line shows: cells between two bars (0: no tree), and the columns after the tree."""
+    """What a line shows: cells between two bars (0: no tree), and the columns after the tree.
+
+    Values of columns that were asked for are cut after `longest_value`; 0 leaves them out.
+    """
 
     step: int
     with_heads: bool
-    with_tags: bool
+    longest_value: int
     longest_form: int
     longest_label: int
 
 
 _FORMATS = (
-    LineFormat(2, True, True, 30, 24),
-    LineFormat(2, False, True, 30, 24),
-    LineFormat(2, False, True, 14, 16),
-    LineFormat(1, False, True, 14, 16),
-    LineFormat(1, False, False, 10, 12),
-    LineFormat(0, True, True, 20, 16),
-    LineFormat(0, False, True, 14, 16),
-    LineFormat(0, False, False, 8, 10),
+    LineFormat(2, True, 60, 30, 24),
+    LineFormat(2, False, 60, 30, 24),
+    LineFormat(2, False, 30, 30, 24),
+    LineFormat(2, False, 12, 14, 16),
+    LineFormat(1, False, 12, 14, 16),
+    LineFormat(1, False, 0, 10, 12),
+    LineFormat(0, True, 12, 20, 16),
+    LineFormat(0, False, 12, 14, 16),
+    LineFormat(0, False, 0, 8, 10),
 )
 """From the widest to the narrowest; the first that fits is used, or else the last."""
 
@@ -97,9 +102,11 @@ def draw(
     width: int,
     colour: bool,
     encoding: str = "utf-8",
+    columns: Sequence[PredictedColumn] = ("upos",),
 ) -> str:
     """Draw the tree of a sentence for a terminal of `width` cells, one line per word.
 
+    Beside each word are its values in `columns`, then its label, its head and a probability.
     With `parse`, each arc has its probability, and one below a half stands out. Characters that
     `encoding` lacks become `?`; if it lacks box-drawing characters, ASCII ones are used.
     """
@@ -111,7 +118,7 @@ def draw(
         if bars is None:
             continue
         margin = _margin(arcs, trees, bars, line_format.step, glyphs)
-        fields = _fields(sentence, arcs, line_format, glyphs, encoding)
+        fields = _fields(sentence, arcs, columns, line_format, glyphs, encoding)
         lines = list(_lines(arcs, margin, fields, colour))
         if max((cells for cells, _ in lines), default=0) <= width:
             break
@@ -169,9 +176,14 @@ def _directions(bar: Bar, row: int) -> int:
 
 
 def _fields(
-    sentence: Sentence, arcs: Sequence[Arc], columns: LineFormat, glyphs: Glyphs, encoding: str
+    sentence: Sentence,
+    arcs: Sequence[Arc],
+    columns: Sequence[PredictedColumn],
+    line_format: LineFormat,
+    glyphs: Glyphs,
+    encoding: str,
 ) -> list[tuple[str, ...]]:
-    """Give form, tag, label, head and probability of each word; one that is not shown is empty."""
+    """Give form, columns, label, head and probability of each word; what is not shown is empty."""
 
     def fit(value: str, longest: int) -> str:
         shown = visible(value[:_LONGEST]).encode(encoding, "replace").decode(encoding)
@@ -179,18 +191,22 @@ def _fields(
         isolated = isolate(short)
         return isolated if _can_encode(encoding, isolated) else short
 
-    forms = [fit(word.form, columns.longest_form) for word in sentence.words]
+    forms = [fit(word.form, line_format.longest_form) for word in sentence.words]
     fields: list[tuple[str, ...]] = []
     for arc, word, form in zip(arcs, sentence.words, forms, strict=True):
-        number = f"{arc.head}" if not columns.step and arc.head is not None else ""
-        name = forms[arc.head - 1] if arc.head and columns.with_heads else ""
+        number = f"{arc.head}" if not line_format.step and arc.head is not None else ""
+        name = forms[arc.head - 1] if arc.head and line_format.with_heads else ""
         head = " ".join(part for part in (number, name) if part)
         shown = arc.percent.rjust(4) if arc.percent else ""
         fields.append(
             (
                 form,
-                fit(word.upos, 12) if columns.with_tags else "",
-                fit(arc.label, columns.longest_label),
+                *(
+                    fit(getattr(word, column), line_format.longest_value)
+                    for column in columns
+                    if line_format.longest_value
+                ),
+                fit(arc.label, line_format.longest_label),
                 f"{glyphs.back} {head}" if head else "",
                 shown + (" ?" if arc.is_unsure else ""),
             )
@@ -208,7 +224,8 @@ def _lines(
     widths = [max(map(text_width, column)) for column in zip(*fields, strict=True)]
     for arc, (bars_before, arc_line), values in zip(arcs, margin, fields, strict=True):
         warning = _YELLOW if arc.is_unsure else ""
-        styles = ("", _DIM, warning, _DIM, warning or _DIM)
+        n_columns = len(values) - 4
+        styles = ("", *[_DIM] * n_columns, warning, _DIM, warning or _DIM)
         cells = len(bars_before) + len(arc_line)
         line = bars_before + _paint(arc_line, warning, colour)
         blanks = ""

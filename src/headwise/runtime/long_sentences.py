@@ -7,9 +7,11 @@ the first. So the output is a tree, every word has its line, and memory stays bo
 can select a head in another part.
 """
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 
+from headwise.settings.choices import Column
 from headwise.treebank.sentence import Parse, Sentence
 
 JOINED_LABELS = ("parataxis", "dep")
@@ -51,4 +53,20 @@ def join_parses(parts: Sequence[Parse], single_root: bool, labels: Sequence[str]
         next((part.how for part in parts if part.how != "greedy"), "greedy"),
         tuple(tag for part in parts for tag in part.upos),
         tuple(tag for part in parts for tag in part.xpos),
+        tuple(feats for part in parts for feats in part.feats),
+        tuple(lemma for part in parts for lemma in part.lemmas),
+        _join_probs(parts, names),
     )
+
+
+def _join_probs(parts: Sequence[Parse], labels: Sequence[str]) -> dict[Column, tuple[float, ...]]:
+    """Join the probabilities of columns; `labels` that no part has, come from joining: NaN."""
+    joined = {
+        column: tuple(prob for part in parts for prob in part.column_probs[column])
+        for column in parts[0].column_probs
+    }
+    if "labels" in joined:
+        old = (label for part in parts for label in part.labels)
+        rows = zip(old, labels, joined["labels"], strict=True)
+        joined["labels"] = tuple(prob if a == b else math.nan for a, b, prob in rows)
+    return joined

@@ -19,15 +19,21 @@ from threading import Lock
 import numpy as np
 
 from headwise.arrays import FloatArray
-from headwise.errors import ConfigError, DataError, ModelError, refuse
+from headwise.errors import ConfigError, DataError, ModelError, plural, refuse
 from headwise.grouping import chunks, defer_exception, in_order, windows
+from headwise.runtime.columns import ColumnWriter, Written, probabilities
+from headwise.runtime.kept import check_heads, decode_around, merge_kept
+from headwise.runtime.lemmas import set_lemmas
 from headwise.runtime.long_sentences import join_parses, split_sentence
 from headwise.runtime.scorer import Scorer, Selection
-from headwise.settings.choices import Decoder, PredictedTag
+from headwise.runtime.tree_space import with_tree_space
+from headwise.settings.choices import Column, Decoder
 from headwise.settings.parsing import ParserSettings
 from headwise.text.segmenter import NO_SEGMENTER, SEGMENT_HINT, Segmenter
 from headwise.treebank.conllu import Malformed, OnError
-from headwise.treebank.sentence import BLANK, Parse, Sentence
+from headwise.treebank.probabilities import with_probabilities
+from headwise.treebank.sentence import Parse, Sentence
+from headwise.trees.constraints import Constraints
 from headwise.trees.decode import Tree, decode_batch
 from headwise.vocabulary.encode import require_tags
 
@@ -60,6 +66,7 @@ class Parser:
         self.segmenter = segmenter
         self.settings = settings
         self.vocab = scorer.vocab
+        self._columns = ColumnWriter(scorer.vocab, settings.keep)
         self._long_sentence_lock = long_sentence_lock or Lock()
 
     def with_settings(
@@ -71,11 +78,20 @@ class Parser:
         lock = long_sentence_lock or self._long_sentence_lock
         return Parser(self.scorer, self.segmenter, settings, lock)
 
-    def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
-        """Select heads, repair what is not a tree, and label the arcs."""
+    def parse(
+        self,
+        sentences: Sequence[Sentence],
+        constraints: Sequence[Constraints | None] | None = None,
+    ) -> list[Parse]:
+        """Select heads, repair what is not a tree, and label the arcs.
+
+        With constraints, one for each sentence or None, the tree is the best that satisfies them.
+        """
         refuse(sentences, (str, Sentence), "parse takes a list of sentences: parse([sentence])")
         for sentence in sentences:
-            require_tags(sentence, self.vocab)
+            self.check(sentence)
+        if constraints is not None:
+            return [parse for parse, _ in self.parse_with_distributions(sentences, constraints)]
         longest = self._longest(1)
         max_pairs = min(MAX_CHUNK_PAIRS, longest**2)
         lengths = list(map(len, sentences))
@@ -85,15 +101,46 @@ class Parser:
         )
 
     def parse_with_distributions(
-        self, sentences: Sequence[Sentence]
+        self,
+        sentences: Sequence[Sentence],
+        constraints: Sequence[Constraints | None] | None = None,
     ) -> list[tuple[Parse, FloatArray]]:
         """Parse, and return log P_head of each sentence, Eq. 5: float32 [N+1, N+1], row 0 unread.
 
-        All distributions are in memory at once, whatever the budget.
+        All distributions are in memory at once, whatever the budget. Constraints are as in `parse`.
         """
+        if constraints is not None and len(constraints) != len(sentences):
+            what = f"{len(constraints)} constraints for {plural(len(sentences), 'sentence')}"
+            raise ConfigError(what, "give one for each sentence, None for a free one")
         for sentence in sentences:
-            require_tags(sentence, self.vocab)
-        return self._parse_together(sentences)
+            self.check(sentence)
+        return self._parse_together(sentences, constraints)
+
+    def fill_in(self, sentence: Sentence, parse: Parse) -> Sentence:
+        """Copy a sentence with the values of a parse and, if so set, their probabilities."""
+        filled = sentence.with_parse(parse)
+        return with_probabilities(filled, parse) if self.settings.probabilities else filled
+
+    @property
+    def _must_check(self) -> bool:
+        """Whether there is anything to check; most parsers take any sentence."""
+        return bool(self.vocab.reads) or "heads" in self.settings.keep
+
+    def check(self, sentence: Sentence) -> None:
+        """Raise a `DataError` if the sentence lacks tags that the model reads, or heads conflict.
+
+        Heads count only if they are kept.
+        """
+        require_tags(sentence, self.vocab)
+        if "heads" not in self.settings.keep:
+            return
+        decode = self.settings.decode
+        check_heads(sentence, decode.single_root)
+        longest = longest_within(self.settings.memory_budget // 2, decode.decoder)
+        if len(sentence) > longest and any(head is not None for head in sentence.heads):
+            what = f"a sentence of {len(sentence):,} words is parsed in parts, without its heads"
+            hint = "raise the memory budget, or do not keep heads"
+            raise DataError(what, sentence.source, sentence.first_line, hint)
 
     def annotate_text(
         self, text: str | Iterable[str], threads: int = 1
@@ -120,8 +167,7 @@ class Parser:
         errors: list[Exception] = []
         longest = self._longest(threads)
         cut = windows(
-            # A model that reads no tags needs no check of each sentence.
-            defer_exception(self._checked(items, on_error) if self.vocab.reads else items, errors),
+            defer_exception(self._checked(items, on_error) if self._must_check else items, errors),
             methodcaller("size"),
             self.settings.chunk_size,
             min(MAX_CHUNK_PAIRS, longest**2),
@@ -163,18 +209,18 @@ class Parser:
         sentences = [item for item in items if isinstance(item, Sentence)]
         parses = iter(self._parse_chunk(sentences, longest))
         return [
-            (item.with_parse(parse := next(parses)), parse)
+            (self.fill_in(item, parse := next(parses)), parse)
             if isinstance(item, Sentence)
             else (item, None)
             for item in items
         ]
 
     def _checked(self, items: Iterable[Item], on_error: OnError) -> Iterator[Item]:
-        """Treat sentences without the tags that the model reads as malformed, or raise an error."""
+        """Treat sentences that cannot be parsed as malformed, or raise an error."""
         for item in items:
             try:
                 if isinstance(item, Sentence):
-                    require_tags(item, self.vocab)
+                    self.check(item)
                 yield item
             except DataError as error:
                 if on_error != "skip":
@@ -203,54 +249,92 @@ class Parser:
             return parses[0]
         return join_parses(parses, decode.single_root, self.vocab.labels.strings)
 
-    def _parse_together(self, sentences: Sequence[Sentence]) -> list[tuple[Parse, FloatArray]]:
+    def _parse_together(
+        self,
+        sentences: Sequence[Sentence],
+        constraints: Sequence[Constraints | None] | None = None,
+    ) -> list[tuple[Parse, FloatArray]]:
         """Parse sentences and return their head distributions: the path of the paper."""
-        with_words = [sentence for sentence in sentences if len(sentence)]
-        selections = self.scorer.select(with_words)
-        decode = self.settings.decode
-        try:
-            trees = decode_batch(
-                [selection.head_log_probs for selection in selections],
-                decode.decoder,
-                decode.single_root,
-                decode.weights,
+        keep = self.settings.keep
+        pairs = [
+            (sentence, merge_kept(sentence, keep, given) if keep else given)
+            for sentence, given in zip(
+                sentences, constraints or [None] * len(sentences), strict=True
             )
+            if len(sentence)
+        ]
+        selections = self.scorer.select([sentence for sentence, _ in pairs])
+        try:
+            trees = self._decode(selections, pairs)
         except ValueError as error:
             what = f"the model gives no distribution over heads: {error}"
             raise ModelError(what, "its weights are damaged; fetch or train it again") from error
         label_log_probs = self.scorer.label(selections, [tree.heads for tree in trees])
+        columns = self._columns.write([sentence for sentence, _ in pairs], selections)
         results = (
-            (self._as_parse(sentence, selection, tree, log_probs), selection.head_log_probs)
-            for sentence, selection, tree, log_probs in zip(
-                with_words, selections, trees, label_log_probs, strict=True
+            (self._as_parse(*pair, selection, tree, log_probs, written), selection.head_log_probs)
+            for pair, selection, tree, log_probs, written in zip(
+                pairs, selections, trees, label_log_probs, columns, strict=True
             )
         )
         empty = (Parse((), (), (), "greedy"), np.zeros((1, 1), np.float32))
         return [next(results) if len(sentence) else empty for sentence in sentences]
 
+    def _decode(
+        self, selections: Sequence[Selection], pairs: Sequence[tuple[Sentence, Constraints | None]]
+    ) -> list[Tree]:
+        """Make trees of distributions, around what is given if anything is."""
+        log_probs = [selection.head_log_probs for selection in selections]
+        decode = self.settings.decode
+        if all(asked is None for _, asked in pairs):
+            return decode_batch(log_probs, decode.decoder, decode.single_root, decode.weights)
+        trees: list[Tree] = []
+        for (sentence, asked), of_sentence in zip(pairs, log_probs, strict=True):
+            try:
+                trees += decode_around([of_sentence], [asked], decode)
+            except ConfigError as error:
+                what = f"the sentence {sentence.text[:40]!r}: {error.what}"
+                raise ConfigError(what, error.hint) from error
+        return trees
+
     def _as_parse(
-        self, sentence: Sentence, selection: Selection, tree: Tree, label_log_probs: FloatArray
+        self,
+        sentence: Sentence,
+        asked: Constraints | None,
+        selection: Selection,
+        tree: Tree,
+        label_log_probs: FloatArray,
+        columns: Written,
     ) -> Parse:
         heads = tree.heads[1:]
         chosen = selection.head_log_probs[np.arange(1, len(tree.heads)), heads]
-        labels = self.vocab.labels.strings
-        tags: dict[PredictedTag, tuple[str, ...]] = {}
-        for (column, index), tag_ids in zip(
-            self.vocab.predicted.items(), selection.tags, strict=True
-        ):
-            predicted = [index.strings[i] for i in tag_ids[1:].tolist()]
-            if self.settings.keep_tags:
-                given = [getattr(word, column) for word in sentence.words]
-                pairs = zip(given, predicted, strict=True)
-                predicted = [new if old == BLANK else old for old, new in pairs]
-            tags[column] = tuple(predicted)
-        return Parse(
+        keep = self.settings.keep
+        strings = self.vocab.labels.strings
+        labels = tuple([strings[i] for i in label_log_probs.argmax(1).tolist()])
+        probs: dict[Column, tuple[float, ...]] = {"labels": probabilities(label_log_probs.max(1))}
+        if asked is not None and asked.labels:
+            fixed = asked.labels
+            labels = tuple([fixed.get(i, label) for i, label in enumerate(labels, 1)])
+            of_labels = enumerate(probs["labels"], 1)
+            probs["labels"] = tuple([math.nan if i in fixed else prob for i, prob in of_labels])
+        probs |= {column: of_column for column, (_, of_column) in columns.items()}
+        values = {column: of_column for column, (of_column, _) in columns.items()}
+        parse = Parse(
             tuple(heads.tolist()),
-            tuple([labels[i] for i in label_log_probs.argmax(1).tolist()]),
+            labels,
             tuple(chosen.tolist()),
             tree.how,
-            **tags,
+            values.get("upos", ()),
+            values.get("xpos", ()),
+            values.get("feats", ()),
+            values.get("lemma", ()),
+            probs,
         )
+        if self.settings.k_best or self.settings.marginals:
+            parse = with_tree_space(parse, tree, selection, self.scorer, self.settings, asked)
+        if not self.settings.lemmas:
+            return parse
+        return set_lemmas(sentence, parse, self.settings.lemmas, "lemma" in keep)
 
 
 def longest_within(budget: int, decoder: Decoder) -> int:

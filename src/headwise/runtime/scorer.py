@@ -23,12 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.arrays import FloatArray, IntArray
-from headwise.errors import ModelError
+from headwise.errors import ModelError, explain_shortage
 from headwise.grouping import PASS_SIZE, batches, in_order
-from headwise.model.bundle import DAMAGED, INPUTS, PAIR_WEIGHTS, SELECT, Bundle
-from headwise.model.graph import Graph
+from headwise.model.bundle import COLUMNS, DAMAGED, INPUTS, PAIR_WEIGHTS, SELECT, Bundle
+from headwise.model.graph import ORT_ERRORS, Graph
 from headwise.runtime.pairs import exponentials, head_log_probs
-from headwise.runtime.table import PADDING, InputTable
+from headwise.runtime.table import AT_ONCE, PADDING, InputTable
 from headwise.settings.choices import Precision
 from headwise.treebank.sentence import Sentence
 from headwise.vocabulary.encode import Encoded, encode, last_ids
@@ -37,8 +37,8 @@ from headwise.vocabulary.vocab import Vocab
 MISFIT = "the graphs do not fit the vocabulary"
 MAX_BATCH_SLOTS = 1_024
 """Slots that share a pass, padding included, unless one sentence has more."""
-LABEL_ROWS = 512
-"""Arcs in one call of `label`, few enough for a cache."""
+LABEL_ROWS = TAG_ROWS = 512
+"""Rows in one call of `label` and `columns`, few enough for a cache."""
 PAIR_BLOCK_BYTES = 4 * 2**20
 """Size of the largest array of word pairs, [rows, N+1, k] in float32: small enough for a cache."""
 
@@ -48,14 +48,19 @@ class Selection:
     """The head distribution of one sentence.
 
     `head_log_probs` is float32 [N+1, N+1], [dependent, head]; row 0 is never read. `features` are
-    for `label` of the same scorer only. `tags` are int32 [N+1] for each column that the model
-    predicts: positions among its strings; `tag_log_probs` are float32 [N+1, tags] for each.
+    for `label` of the same scorer only. `tags` are the positions that were chosen for each column
+    of `Vocab.outputs`, int32 [N+1], of FEATS [N+1, features]; `tag_log_probs` are float32 [N+1, .]
+    for each, of FEATS [N+1, features, values].
     """
 
     head_log_probs: FloatArray
     features: Any
     tags: tuple[IntArray, ...] = ()
     tag_log_probs: tuple[FloatArray, ...] = ()
+
+
+_Selected = tuple[FloatArray, FloatArray, tuple[NDArray[Any], ...]]
+"""Head log-probabilities, arcs and further outputs of a sentence, before columns are predicted."""
 
 
 class Scorer(Protocol):
@@ -84,23 +89,31 @@ def load_scorer(bundle: Bundle, precision: Precision = "int8") -> Scorer:
     scorer_class = BatchScorer if INPUTS.format(precision) in bundle.contents else SentenceScorer
     try:
         scorer = scorer_class(bundle, precision)
-    except (KeyError, ValueError) as error:
+    except (LookupError, ValueError) as error:
         raise ModelError(f"{bundle.path}: {MISFIT}", DAMAGED) from error
     try:
         # The last word, tag and label of the vocabulary: the graphs must have room for them.
         selection = scorer.select_encoded(last_ids(bundle.vocab))
         (label_log_probs,) = scorer.label([selection], [np.zeros(2, np.int32)])
-    except (KeyError, ValueError, ModelError) as error:
+    except (LookupError, ValueError, ModelError) as error:
         raise ModelError(f"{bundle.path}: {MISFIT}", DAMAGED) from error
+    except ORT_ERRORS as error:  # one word is no reason to run out of memory
+        explained = explain_shortage(error)
+        hint = DAMAGED if explained is None else f"{explained.what}, or {DAMAGED}"
+        raise ModelError(f"{bundle.path}: its graphs cannot run", hint) from error
     shapes = [log_probs.shape for log_probs in (*selection.tag_log_probs, label_log_probs)]
-    tag_shapes = [(2, len(index.strings)) for index in bundle.vocab.predicted.values()]
-    if shapes != [*tag_shapes, (1, len(bundle.vocab.labels.strings))]:
+    tag_shapes = [(2, *shape) for shape in bundle.vocab.outputs.values()]
+    fits = shapes == [*tag_shapes, (1, len(bundle.vocab.labels.strings))]
+    if fits and bundle.vocab.features is not None:
+        scores = selection.tag_log_probs[list(bundle.vocab.outputs).index("feats")]
+        fits = bool((np.isneginf(scores) == (bundle.vocab.features.layout < 0)).all())
+    if not fits:
         raise ModelError(f"{bundle.path}: {MISFIT}", DAMAGED)
     return scorer
 
 
 class BatchScorer:
-    """Three graphs, one thread per call: inputs, represent, label; pairs are scored in numpy."""
+    """Graphs for one thread per call: inputs, represent, columns, label; pairs are in numpy."""
 
     def __init__(self, bundle: Bundle, precision: Precision = "int8") -> None:
         """Load the graphs of a model folder."""
@@ -108,9 +121,15 @@ class BatchScorer:
         self._inputs = _open(bundle, INPUTS.format(precision))
         self._represent = _open(bundle, f"represent.{precision}.onnx")
         self._label = _open(bundle, f"label.{precision}.onnx")
+        columns = COLUMNS.format(precision)
+        self._columns = _open(bundle, columns) if columns in bundle.contents else None
         self._v_a = _read_v_a(bundle)
         self._batch_size = PASS_SIZE if precision == "int8" else 1
-        self._table = InputTable(self._inputs, self.vocab)
+        # In int8 no word depends on those beside it; in float32 only what is looked up does not.
+        reads_more = bool(self.vocab.alphabet.letters or self.vocab.lexicon)
+        self._words_at_once = 1 if precision == "float32" and reads_more else AT_ONCE
+        self._table = InputTable(self._inputs, self.vocab, at_once=self._words_at_once)
+        self._limits = _Limits(self.vocab)
 
     def in_treebank(self, name: str) -> Scorer:
         """Share the graphs, and remember words apart."""
@@ -118,7 +137,7 @@ class BatchScorer:
             return self
         other = copy.copy(self)
         other.vocab = self.vocab.as_in(name)
-        other._table = InputTable(self._inputs, other.vocab)
+        other._table = InputTable(self._inputs, other.vocab, at_once=self._words_at_once)
         return other
 
     def select(self, sentences: Sequence[Sentence]) -> list[Selection]:
@@ -132,7 +151,7 @@ class BatchScorer:
                 index[: lengths[i], column] = rows[i]
             x = table.vectors.take(index, axis=0)  # [T, B, s]
             parts.append((batch, self._select_batch(x, [lengths[i] for i in batch])))
-        return in_order(parts)
+        return self._with_columns(in_order(parts))
 
     def label(self, selections: Sequence[Selection], heads: Sequence[IntArray]) -> list[FloatArray]:
         """Give each arc its distribution over labels: float32 [N, R] for heads int32 [N+1].
@@ -158,22 +177,52 @@ class BatchScorer:
     def select_encoded(self, sentence: Encoded) -> Selection:
         """Select the heads of one sentence without the table of inputs."""
         x = self._inputs.run(sentence.ids.by_name())[0]  # [N+1, s]
-        return self._select_batch(x[:, None], [len(x)])[0]
+        return self._with_columns(self._select_batch(x[:, None], [len(x)]))[0]
 
-    def _select_batch(self, x: FloatArray, lengths: Sequence[int]) -> list[Selection]:
+    def _select_batch(self, x: FloatArray, lengths: Sequence[int]) -> list[_Selected]:
         """Select the heads of sentences side by side, x [T, B, s]."""
         feed = {"x": x, "lengths": np.array(lengths, np.int32)}
-        pairs, arcs, *tagged = self._represent.run(feed)
-        tags, tag_log_probs = _split_tags(tagged, self.vocab)
+        pairs, arcs, *more = self._represent.run(feed)
         both = exponentials(pairs)  # [T, B, 2k]
         return [
-            Selection(
+            (
                 head_log_probs(both[:n, b], self._v_a),
                 arcs[:n, b],
-                tuple(column[:n, b] for column in tags),
-                tuple(column[:n, b] for column in tag_log_probs),
+                tuple(output[:n, b] for output in more),
             )
             for b, n in enumerate(lengths)
+        ]
+
+    def _with_columns(self, selected: Sequence[_Selected]) -> list[Selection]:
+        """Predict the columns of all sentences together.
+
+        Older models have no graph for it: their `represent` predicts tags.
+        """
+        outputs: Sequence[Sequence[NDArray[Any]]] = [more for _, _, more in selected]
+        if self._columns is None:
+            predicted = [self._limits.split(more) for more in outputs]
+        elif self._columns.inputs == ["rows"] and selected:
+            predicted = self._predict_together(self._columns, [rows for (rows,) in outputs])
+        else:
+            hidden = (self._columns.run({"hidden": rows}) for (rows,) in outputs)
+            predicted = [self._limits.split(more) for more in hidden]
+        return [
+            Selection(log_probs, arcs, *columns)
+            for (log_probs, arcs, _), columns in zip(selected, predicted, strict=True)
+        ]
+
+    def _predict_together(
+        self, columns: Graph, hidden: Sequence[FloatArray]
+    ) -> list[tuple[tuple[IntArray, ...], tuple[FloatArray, ...]]]:
+        """Predict columns of rows [N+1, c] of all sentences, in blocks that fit into a cache."""
+        rows = np.concatenate(hidden)
+        blocks = [rows[start : start + TAG_ROWS] for start in range(0, len(rows), TAG_ROWS)]
+        parts = zip(*(columns.run({"rows": block}) for block in blocks), strict=True)
+        tags, log_probs = self._limits.split([np.concatenate(part) for part in parts])
+        ends = accumulate(map(len, hidden), initial=0)
+        return [
+            (tuple([one[start:end] for one in tags]), tuple([one[start:end] for one in log_probs]))
+            for start, end in pairwise(ends)
         ]
 
 
@@ -189,11 +238,15 @@ class SentenceScorer:
         """Load the graphs of a model folder; pairs are scored in blocks of bounded size."""
         self.vocab = bundle.vocab
         self._pair_block_bytes = pair_block_bytes
-        has_encoder = self.vocab.subwords is not None
-        self._encoder = _open(bundle, f"encoder.{precision}.onnx") if has_encoder else None
+        self._encoder = self._subwords = None
+        if self.vocab.subwords is not None:
+            self._encoder = _open(bundle, f"encoder.{precision}.onnx")
+            if "embedded" in self._encoder.inputs:
+                self._subwords = _open(bundle, f"subwords.{precision}.onnx")
         self._represent = _open(bundle, f"represent.{precision}.onnx")
         self._select = _open(bundle, SELECT)
         self._label = _open(bundle, f"label.{precision}.onnx")
+        self._limits = _Limits(self.vocab)
 
     def in_treebank(self, name: str) -> Scorer:
         """Share the graphs."""
@@ -217,7 +270,7 @@ class SentenceScorer:
         """Select the heads of one sentence."""
         feed: dict[str, NDArray[Any]] = {**sentence.ids.by_name()}
         if self._encoder is not None and sentence.windows is not None:
-            parts = [self._encoder.run({"subwords": ids})[0] for ids in sentence.windows.ids]
+            parts = [self._read_window(self._encoder, ids) for ids in sentence.windows.ids]
             feed["in_context"] = np.concatenate(parts)[sentence.windows.reads]
         states, inputs, heads, dependents, *tagged = self._represent.run(feed)
         n_slots, k = heads.shape
@@ -230,7 +283,14 @@ class SentenceScorer:
             pairs = {"dependents": dependents[block], "heads": heads, "rows": rows[block]}
             head_log_probs[block] = self._select.run(pairs)[0]
         features = {"states": states, "inputs": inputs}
-        return Selection(head_log_probs, features, *_split_tags(tagged, self.vocab))
+        return Selection(head_log_probs, features, *self._limits.split(tagged))
+
+    def _read_window(self, encoder: Graph, ids: IntArray) -> FloatArray:
+        """Run a transformer on the subwords of a window [L]: states [L, size]."""
+        feed: dict[str, NDArray[Any]] = {"subwords": ids}
+        if self._subwords is not None:
+            feed["embedded"] = self._subwords.run(feed)[0]
+        return encoder.run(feed)[0]
 
 
 def _open(bundle: Bundle, name: str) -> Graph:
@@ -255,13 +315,23 @@ def _read_v_a(bundle: Bundle) -> FloatArray:
     return v_a
 
 
-def _split_tags(
-    tagged: Sequence[FloatArray], vocab: Vocab
-) -> tuple[tuple[IntArray, ...], tuple[FloatArray, ...]]:
-    """Split outputs of `represent`: for each column the tags, then their log-probabilities."""
-    n_columns = len(vocab.predicted)
-    tags = tuple(column.astype(np.int32) for column in tagged[:n_columns])
-    for column, index in zip(tags, vocab.predicted.values(), strict=True):
-        if column.max() >= len(index.strings):
-            raise ModelError(MISFIT, DAMAGED)
-    return tags, tuple(tagged[n_columns:])
+class _Limits:
+    """The positions that a graph may choose in each column of `Vocab.outputs`."""
+
+    def __init__(self, vocab: Vocab) -> None:
+        features = vocab.features
+        self._sizes: list[int | IntArray] = [
+            features.sizes if column == "feats" and features else shape[0]
+            for column, shape in vocab.outputs.items()
+        ]
+
+    def split(
+        self, outputs: Sequence[NDArray[Any]]
+    ) -> tuple[tuple[IntArray, ...], tuple[FloatArray, ...]]:
+        """Split what a graph gives: the positions of each column, then their log-probabilities."""
+        n_columns = len(self._sizes)
+        positions = tuple([column.astype(np.int32) for column in outputs[:n_columns]])
+        for column, size in zip(positions, self._sizes, strict=True):
+            if ((column < 0) | (column >= size)).any():
+                raise ModelError(MISFIT, DAMAGED)
+        return positions, tuple(outputs[n_columns:])

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from headwise.errors import DataError, HeadwiseError
-from headwise.files import open_source
+from headwise.files import open_source, unpack_start
 from headwise.settings.choices import Input
 from headwise.text.segmenter import Segmenter, read_text
 from headwise.text.symbols import BYTE_ORDER_MARK
@@ -30,6 +30,10 @@ READ_SIZE = 2**16
 """Bytes that are read at once."""
 MAX_SNIFFED = 2**20
 """Bytes in which `auto` looks for the first line that is not a comment."""
+SAMPLE_BYTES = 2**13
+"""Bytes of an input by which its language is told."""
+MAX_SAMPLE = 2**16
+"""Bytes of these once they are decompressed."""
 
 _FILE_TYPES = {
     b"%PDF-": "a PDF",
@@ -97,6 +101,22 @@ def open_any(
         yield Opened(stream, name, form)
 
 
+def sample_text(start: bytes, form: Input) -> str:
+    """Give the text at the start of an input, compressed or not; of CoNLL, the words."""
+    data = unpack_start(start, MAX_SAMPLE)
+    if form not in ("conllu", "conllx") and not (form == "auto" and is_conllu(data)):
+        return data.decode("utf-8", "ignore")
+    rows = (line.split(b"\t", 2) for line in data.splitlines() if not line.startswith(b"#"))
+    return b" ".join(row[1] for row in rows if len(row) > 2).decode("utf-8", "ignore")
+
+
+def take_start(stream: BinaryIO, name: str) -> tuple[bytes, BinaryIO]:
+    """Wait for the start of a stream; give it, and a stream that still has it."""
+    start = stream.read(SAMPLE_BYTES)
+    rejoined = _Rejoined(start, cast(io.BufferedReader, stream), name)
+    return start, cast(BinaryIO, io.BufferedReader(rejoined, READ_SIZE))
+
+
 def is_conllu(start: bytes) -> bool:
     """Tell CoNLL-U from text by the start of the input; blank input counts as CoNLL-U."""
     start = start.removeprefix(_MARK)  # the CoNLL-U reader has a clear error for it
@@ -122,8 +142,9 @@ def _read_start(stream: BinaryIO, max_bytes: int) -> bytes:
 class _Rejoined(io.RawIOBase):
     """A stream with the start that was already read from it put back."""
 
-    def __init__(self, start: bytes, rest: io.BufferedReader) -> None:
+    def __init__(self, start: bytes, rest: io.BufferedReader, name: str = "<stream>") -> None:
         self._start, self._rest = io.BytesIO(start), rest
+        self.name = name
 
     def readable(self) -> bool:
         return True

@@ -9,12 +9,12 @@ becomes the other (the other is `vocabulary.encode`).
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from headwise.errors import ConfigError, DataError
-from headwise.settings.choices import Decoder
+from headwise.settings.choices import Column, Decoder
 
 BLANK = "_"
 TokenRow = tuple[str, str, tuple[tuple[str, str], ...]]
@@ -89,13 +89,27 @@ class EmptyNode(NamedTuple):
     row: int
 
 
+class RankedTree(NamedTuple):
+    """One of the most probable trees of a sentence; `probability` is its share of all trees."""
+
+    heads: tuple[int, ...]
+    labels: tuple[str, ...]
+    probability: float
+
+
 @dataclass(frozen=True, slots=True)
 class Parse:
-    """Heads and labels for the words of one sentence, in order.
+    """What a parser found for the words of one sentence, in order.
 
     `heads[i]` is the position (1..N) of the head of the i-th word, 0 for ROOT; `head_log_probs[i]`
-    is the log-probability of that arc under Eq. 5; `how` is the decoder that made the tree. `upos`
-    and `xpos` are empty unless the parser predicts them.
+    is the log-probability of that arc under Eq. 5; `how` is the decoder that made the tree. `upos`,
+    `xpos`, `feats` and `lemmas` are empty unless the parser predicts them. `column_probs` has the
+    probability of each value, by column (of heads: `probabilities`); NaN for a value that was kept
+    from the input.
+
+    If the parser was asked for them: `trees` are the most probable trees, best first;
+    `marginals[i]` is the probability of the arc to the i-th word over all trees, and `entropy` says
+    how uncertain the whole tree is, in nats.
     """
 
     heads: tuple[int, ...]
@@ -104,6 +118,12 @@ class Parse:
     how: Decoder
     upos: tuple[str, ...] = ()
     xpos: tuple[str, ...] = ()
+    feats: tuple[str, ...] = ()
+    lemmas: tuple[str, ...] = ()
+    column_probs: Mapping[Column, tuple[float, ...]] = field(default_factory=dict, hash=False)
+    trees: tuple[RankedTree, ...] = ()
+    marginals: tuple[float, ...] = ()
+    entropy: float | None = None
 
     @property
     def probabilities(self) -> tuple[float, ...]:
@@ -228,23 +248,22 @@ class Sentence:
                     f"word {position} ('{word.form[:40]}') has no HEAD",
                     self.source,
                     self.line_of(position),
-                    "training and evaluation need annotated trees; to annotate: headwise parse",
+                    "dev and evaluation need whole trees (training does not); to fill in heads: "
+                    "headwise parse",
                 )
         return tuple(int(word.head) for word in self.words)
 
     def with_parse(self, parse: Parse) -> "Sentence":
-        """Copy the sentence with the heads, labels and tags of `parse`; all else stays."""
+        """Copy the sentence with the columns of `parse` that are not empty; all else stays."""
         if len(parse.heads) != len(self.words):
             raise ValueError(f"{len(parse.heads)} heads for {len(self.words)} words")
-        upos = parse.upos or [word.upos for word in self.words]
-        xpos = parse.xpos or [word.xpos for word in self.words]
-        words = []
-        filled_in = zip(self.words, upos, xpos, parse.heads, parse.labels, strict=True)
-        for word, tag, fine_tag, head, label in filled_in:
-            number, form, lemma, _, _, feats, _, _, deps, misc = word
-            columns = (number, form, lemma, tag, fine_tag, feats, str(head), label, deps, misc)
-            words.append(Word._make(columns))
-        return self.with_words(words)
+        if not self.words:
+            return self
+        columns: list[Sequence[str]] = list(zip(*self.words, strict=True))
+        columns[6:8] = [list(map(str, parse.heads)), parse.labels]
+        for at, values in enumerate((parse.lemmas, parse.upos, parse.xpos, parse.feats), 2):
+            columns[at] = values or columns[at]
+        return self.with_words(list(map(Word._make, zip(*columns, strict=True))))
 
     def with_words(self, words: Sequence[Word]) -> "Sentence":
         """Copy the sentence with other columns for the same number of words; all else stays."""
@@ -263,6 +282,11 @@ def split_comment(comment: str) -> tuple[str, str]:
 def filled(value: str) -> str | None:
     """Return the value of a column, None if it is blank."""
     return None if value == BLANK else value
+
+
+def filled_lemma(word: Word) -> str | None:
+    """Return the lemma of a word, None if it is blank; that of an underscore is an underscore."""
+    return word.lemma if word.form == word.lemma else filled(word.lemma)
 
 
 def _span(misc: str) -> Span | None:

@@ -1,0 +1,100 @@
+"""Choose a model by the language of a text, and tell when a text is not in a model's language."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+
+from headwise.errors import ModelError
+from headwise.model.find import (
+    AUTO,
+    DEFAULT_MODEL,
+    describe_model,
+    how_to_install,
+    named_models,
+    release_index,
+)
+from headwise.model.languages import language_name
+from headwise.text.identify import letters_of, load_identifier
+
+CLEAR = 0.9
+"""A language that is this likely is beyond doubt."""
+UNLIKELY = 0.01
+"""A language that is less likely than this is ruled out."""
+FEWEST_LETTERS = 60
+"""Shorter texts are never called clear: names and foreign words weigh too much in them."""
+FEWEST_TO_CHOOSE = 20
+"""So few do where the user asked for a choice, and a wrong model would be no help."""
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageGuess:
+    """What language a text is in, and how sure that is."""
+
+    language: str
+    probability: float
+    n_letters: int
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the text is long enough, and its language beyond doubt."""
+        return self.probability >= CLEAR and self.n_letters >= FEWEST_LETTERS
+
+
+def guess_language(text: str) -> LanguageGuess:
+    """Guess the language of a text from its first letters."""
+    identifier = load_identifier()
+    log_probs = identifier.log_probs(text)
+    best = int(log_probs.argmax())
+    n_letters = len(letters_of(text).replace(" ", ""))
+    return LanguageGuess(identifier.languages[best], float(np.exp(log_probs[best])), n_letters)
+
+
+def other_language(text: str, language: str) -> str | None:
+    """Name the language that a text is clearly in, if it is not this one."""
+    identifier = load_identifier()
+    if language not in identifier.languages:
+        return None
+    guess = guess_language(text)
+    log_prob = identifier.log_probs(text)[identifier.languages.index(language)]
+    is_other = guess.language != language and log_prob < np.log(UNLIKELY)
+    return guess.language if is_other and guess.is_clear else None
+
+
+def choose_model(text: str, languages: dict[str, str]) -> str:
+    """Choose the model of the language of a text; `languages` has that of each model.
+
+    A text that is clearly in a language without a model is an error; a short or doubtful one gets
+    the likeliest of the languages that there are.
+    """
+    identifier = load_identifier()
+    models = {language: name for name, language in reversed(languages.items())}
+    models |= {name: name for name, language in languages.items() if name == language}
+    guess = guess_language(text)
+    if guess.language in models and guess.n_letters:
+        return models[guess.language]
+    if guess.probability >= CLEAR and guess.n_letters >= FEWEST_TO_CHOOSE:
+        raise _missing(guess.language)
+    known = [language for language in identifier.languages if language in models]
+    if not guess.n_letters or not known:
+        return DEFAULT_MODEL
+    log_probs = dict(zip(identifier.languages, identifier.log_probs(text), strict=True))
+    return models[max(known, key=log_probs.__getitem__)]
+
+
+def _missing(language: str) -> ModelError:
+    name = language_name(language)
+    what = f"the text looks {name}, and no model for it is installed"
+    offers = [offer.name for offer in release_index().values() if offer.about.language == language]
+    if offers:
+        return ModelError(what, how_to_install(min(offers, key=len)))
+    return ModelError(what, f"there is none in this release; name a model instead of {AUTO}")
+
+
+def installed_languages() -> dict[str, str]:
+    """Give the language of each model that has a name."""
+    languages = {}
+    for name, path in sorted(named_models().items()):
+        with suppress(ModelError):  # a damaged one is no choice; naming it says what is wrong
+            languages[name] = describe_model(name, path).about.language
+    return {name: language for name, language in languages.items() if language}
