@@ -4,7 +4,7 @@
 # make fuzz       run the fuzzers for SECONDS=600
 # make wheel      build the wheel into dist/; the same commit gives the same bytes
 # make sbom       list what an installation brings with it, as CycloneDX, in dist/
-# make checksums  write models/SHA256SUMS anew
+# make checksums  write models/SHA256SUMS and the index of the models of this release anew
 # make clean      remove everything the other targets made
 
 PYTHON ?= python3
@@ -55,7 +55,8 @@ sbom: wheel
 	.cache/sbom/installed/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt dist/headwise-*.whl
 	.cache/sbom/tool/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --output-file dist/headwise.cdx.json .cache/sbom/installed
 
-checksums:
+checksums: $(STAMP)
+	mkdir -p .cache && $(BIN)/headwise models --folder models --json > .cache/index.json && mv .cache/index.json src/headwise/models/index.json
 	git ls-files models src/headwise/models | grep -v SHA256SUMS | LC_ALL=C sort | xargs sha256sum > models/SHA256SUMS
 
 clean:

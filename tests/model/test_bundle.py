@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import shutil
 import stat
 from pathlib import Path
 
@@ -14,11 +13,8 @@ from headwise.errors import ModelError
 from headwise.model.bundle import (
     FORMAT_VERSION,
     MANIFEST,
-    MODELS_FOLDER,
     Description,
-    find_model,
     load_bundle,
-    named_models,
     slim,
     write_bundle,
 )
@@ -141,17 +137,24 @@ def test_folder_without_vocabulary_is_refused(model: Path) -> None:
     assert "this model has no vocab.json" in str(refused(model))
 
 
-def test_models_are_found_by_path_run_folder_and_name(tiny_run: Path, tmp_path: Path) -> None:
-    assert find_model(str(tiny_run / "model")) == tiny_run / "model"
-    assert find_model(str(tiny_run)) == tiny_run / "model"
-    with pytest.raises(ModelError, match="not a model folder"):
-        find_model(str(tmp_path))
-
-
+SEGMENTER = {"segment.onnx", "segment.json"}
 SLIM = {
     "tiny_run": {"inputs.int8.onnx", "select.json"},
-    "full_run": {"inputs.int8.onnx", "select.json", "segment.onnx", "segment.json"},
-    "encoder_run": {"select.onnx", "tokenizer.json", "encoder.json", "encoder.int8.onnx"},
+    "full_run": {"inputs.int8.onnx", "columns.int8.onnx", "select.json", *SEGMENTER},
+    "columns_run": {
+        "inputs.int8.onnx",
+        "columns.int8.onnx",
+        "select.json",
+        "lexicon.json",
+        *SEGMENTER,
+    },
+    "encoder_run": {
+        "select.onnx",
+        "tokenizer.json",
+        "encoder.json",
+        "subwords.int8.onnx",
+        "encoder.int8.onnx",
+    },
 }
 
 
@@ -177,21 +180,6 @@ def test_a_transformer_without_its_files_is_refused(
         assert "larger than" in str(refused(model))
     change_entry(model, name, None)
     assert f"this model has no {name}" in str(refused(model))
-
-
-def test_models_of_this_folder_have_a_name_unless_the_package_has_it(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "models" / "nothing").mkdir(parents=True)
-    shutil.copytree(model, tmp_path / "models" / "mine")
-    assert "nothing" not in named_models()
-    assert find_model("mine") == named_models()["mine"] == Path("models") / "mine"
-    shutil.copytree(model, tmp_path / "en")
-    assert find_model("en").parent == MODELS_FOLDER
-    assert find_model("./en") == Path("en")
-    with pytest.raises(ModelError, match="known by name: en, mine"):
-        find_model("yours")
 
 
 def description(model: Path) -> Description:

@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from headwise.errors import ModelError
-from headwise.model.bundle import MODELS_FOLDER
+from headwise.model.find import MODELS_FOLDER
 from headwise.model.graph import Graph, check_onnx
 
 

@@ -20,27 +20,30 @@ from pathlib import Path
 import msgspec
 
 from headwise.errors import ModelError
+from headwise.settings.about import About
 from headwise.settings.model import ModelConfig
 from headwise.settings.parsing import DecodeConfig
 from headwise.version import VERSION
+from headwise.vocabulary.lexicon import lexicon_from_json
 from headwise.vocabulary.subwords import MAX_TOKENIZER_BYTES, SETTINGS, TOKENIZER, read_subwords
 from headwise.vocabulary.vocab import EMPTY_INDEX, Vocab, vocab_from_json
 
 FORMAT_VERSION = 2
 LAST_WITH_FORMAT_1 = "0.1.0"
-DEFAULT_MODEL = "en"
 MANIFEST = "model.json"
 VOCAB = "vocab.json"
+LEXICON = "lexicon.json"
 WEIGHTS = "weights.safetensors"
 SELECT = "select.onnx"
 PAIR_WEIGHTS = "select.json"
 INPUTS = "inputs.{}.onnx"
+COLUMNS = "columns.{}.onnx"
 _FILE_NAME = re.compile(r"[a-z0-9]+(\.[a-z0-9]+)*\.(json|onnx|safetensors)")
 _MAX_MANIFEST_BYTES = 2**20
 _MAX_FILE_BYTES = 2**32
 DAMAGED = "the folder is damaged or was changed by hand; fetch or export it again"
+NOTHING_SAID = About()
 NO_VOCAB = Vocab(EMPTY_INDEX, EMPTY_INDEX, EMPTY_INDEX, "none")
-MODELS_FOLDER = Path(__file__).parent.parent / "models"
 
 
 class FileEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -61,6 +64,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """Data, command, seed, machine: whatever a reader needs to make it again."""
     scores: dict[str, float] = {}
     """What training measured on dev."""
+    about: About = NOTHING_SAID
+    """Language, licence and data, once the model is packaged."""
     files: dict[str, FileEntry]
 
 
@@ -84,40 +89,9 @@ class Bundle:
         return self.contents[name]
 
 
-def find_model(name_or_path: str) -> Path:
-    """Find a model by name, by path, or by the folder of its training run.
-
-    A name inside the package comes before a folder of that name here: `./en` is the folder.
-    """
-    path = Path(name_or_path)
-    named = named_models()
-    model = named.get(name_or_path)
-    if model is None or model.parent != MODELS_FOLDER:
-        for folder in (path, path / "model"):
-            if (folder / MANIFEST).is_file():
-                return folder
-    if model is not None:
-        return model
-    known = ", ".join(sorted(named)) or "none"
-    raise ModelError(
-        f"{name_or_path}: not a model folder ({MANIFEST} is missing)",
-        f"give a folder written by headwise train, or one of the models known by name: {known} "
-        "(names are also looked up in models/ of the current folder)",
-    )
-
-
-def named_models() -> dict[str, Path]:
-    """Find the models that have a name: in `models/` of this folder, or inside the package."""
-    return {
-        path.parent.name: path.parent
-        for folder in (Path("models"), MODELS_FOLDER)
-        for path in sorted(folder.glob(f"*/{MANIFEST}"))
-    }
-
-
 def load_bundle(path: Path) -> Bundle:
     """Open a model folder, and read and check all files in it."""
-    manifest = _read_manifest(path)
+    manifest = open_manifest(path)
     contents: dict[str, bytes] = {}
     for name, entry in manifest.files.items():
         if not _FILE_NAME.fullmatch(name):
@@ -128,6 +102,9 @@ def load_bundle(path: Path) -> Bundle:
         contents[name] = _read_checked(path / name, entry)
     bundle = Bundle(path, manifest, contents)
     vocab = vocab_from_json(bundle.read(VOCAB), str(path / VOCAB))
+    if LEXICON in contents:
+        lexicon = lexicon_from_json(bundle.read(LEXICON), str(path / LEXICON))
+        vocab = replace(vocab, lexicon=lexicon)
     if manifest.model.encoder:  # its tokenizer is opened when it is used
         vocab = replace(vocab, subwords=read_subwords(bundle.read, str(path)))
     return replace(bundle, vocab=vocab)
@@ -138,7 +115,8 @@ class _Version(msgspec.Struct):
     headwise_version: str = "a newer one"
 
 
-def _read_manifest(path: Path) -> Manifest:
+def open_manifest(path: Path) -> Manifest:
+    """Read `model.json`, without the files that it lists."""
     file_path = path / MANIFEST
     data = _read_regular(file_path, _MAX_MANIFEST_BYTES)
     if len(data) > _MAX_MANIFEST_BYTES:
@@ -193,6 +171,7 @@ class Description:
     decode: DecodeConfig
     provenance: Mapping[str, str]
     scores: Mapping[str, float]
+    about: About = NOTHING_SAID
 
 
 def write_bundle(
@@ -206,6 +185,7 @@ def write_bundle(
         decode=description.decode,
         provenance=dict(description.provenance),
         scores=dict(description.scores),
+        about=description.about,
         files={
             name: FileEntry(len(data), hashlib.sha256(data).hexdigest())
             for name, data in sorted(files.items())
@@ -233,14 +213,18 @@ def write_bundle(
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def slim(source: Path, target: Path, precision: str) -> None:
-    """Copy a model with one precision and without the weights: what is needed to parse on a CPU."""
-    bundle = load_bundle(source)
-    graphs = ("represent", "label", "inputs", "encoder")
-    kept = [VOCAB, *(f"{graph}.{precision}.onnx" for graph in graphs)]
-    files = {
+def needed_on_cpu(bundle: Bundle, precision: str) -> dict[str, bytes]:
+    """Give the files that parsing on a CPU needs: one precision, and no weights."""
+    graphs = ("represent", "label", "inputs", "columns", "subwords", "encoder")
+    kept = [VOCAB, LEXICON, *(f"{graph}.{precision}.onnx" for graph in graphs)]
+    return {
         name: data
         for name, data in bundle.contents.items()
         if name in kept or name.startswith(("segment.", "select.", TOKENIZER, SETTINGS))
     }
-    write_bundle(target, bundle.manifest, files)
+
+
+def slim(source: Path, target: Path, precision: str) -> None:
+    """Copy a model with one precision and without the weights."""
+    bundle = load_bundle(source)
+    write_bundle(target, bundle.manifest, needed_on_cpu(bundle, precision))

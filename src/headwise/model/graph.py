@@ -19,16 +19,19 @@ from headwise.errors import ModelError, explain_shortage
 
 ORT_ERRORS = tuple(
     getattr(ort.capi.onnxruntime_pybind11_state, name)
-    for name in ("Fail", "InvalidArgument", "InvalidGraph", "InvalidProtobuf", "NotImplemented")
-)
+    for name in (
+        "Fail", "InvalidArgument", "InvalidGraph", "InvalidProtobuf", "NotImplemented",
+        "RuntimeException",
+    )
+)  # fmt: skip
 """ONNX Runtime's own exceptions have no common base class."""
 _OPERATORS = """
     Abs Add And ArgMax Cast Clip Concat Constant ConstantOfShape Conv Cos Div
     DynamicQuantizeLinear Equal Erf Exp Expand Flatten Gather GatherElements GatherND Gelu Gemm
     Greater GreaterOrEqual Identity LSTM LayerNormalization Less LessOrEqual Log LogSoftmax MatMul
-    MatMulInteger Max Min Mul Neg Not Or Pad Pow Range Reciprocal ReduceMax ReduceMean ReduceSum
-    Relu Reshape Round Shape Sigmoid Sign Sin Slice Softmax Split Sqrt Squeeze Sub Tanh Tile
-    Transpose Unsqueeze Where
+    MatMulInteger Max Min Mul Neg Not Or Pad Pow Range Reciprocal ReduceMax ReduceMean ReduceMin
+    ReduceSum Relu Reshape Round Shape Sigmoid Sign Sin Slice Softmax Split Sqrt Squeeze Sub Tanh
+    Tile Transpose Unsqueeze Where
 """
 _ALLOWED = {"": frozenset(_OPERATORS.split()), "com.microsoft": frozenset(["DynamicQuantizeLSTM"])}
 _FLOAT, _DOUBLE, _FLOAT16 = 1, 11, 10
