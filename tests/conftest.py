@@ -2,7 +2,7 @@
 
 import fcntl
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 # Triton's kernels run on a CPU, one block after the other; it asks for this when it is imported.
@@ -35,6 +35,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.relative_to(TESTS).as_posix().startswith(SLOW_PATHS):
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _state_of_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep what the command line remembers out of the home of whoever runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -211,6 +219,26 @@ def marked_recipe(two_treebanks: tuple[Path, Path], full_recipe: Recipe) -> Reci
 @pytest.fixture(scope="session")
 def marked_run(train_once: TrainOnce, marked_recipe: Recipe) -> Path:
     return train_once("marked", marked_recipe)
+
+
+@pytest.fixture(scope="session")
+def columns_recipe(full_recipe: Recipe) -> Recipe:
+    """Every column is filled in, from letters and from what the lexicon knows."""
+    changes = {
+        "predicted_tags": ["upos", "xpos", "feats", "lemma"],
+        "column_size": 24,
+        **{"pieces": 0, "letters": 12, "letter_size": 8, "letters_size": 16, "prior_size": 8},
+        **{"vectors": "", "vector_words": 0},
+    }
+    model = msgspec.structs.replace(full_recipe.model, **changes)
+    train = msgspec.structs.replace(full_recipe.train, adam_epochs=10)
+    return msgspec.structs.replace(full_recipe, model=model, train=train)
+
+
+@pytest.fixture(scope="session")
+def columns_run(train_once: TrainOnce, columns_recipe: Recipe) -> Path:
+    """A model that fills in every column and finds words in text."""
+    return train_once("columns", columns_recipe)
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from made_models import change_entry, copy_model, replace_file
 
-from headwise.model.bundle import MODELS_FOLDER
+from headwise.model.find import MODELS_FOLDER
 from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS
 
 EN = MODELS_FOLDER / "en"

@@ -42,6 +42,22 @@ def test_a_corpus_is_made_and_made_only_once(text: Path, tmp_path: Path) -> None
     assert "hint: choose another --output" in other.stderr
 
 
+def test_columns_lemmas_and_probabilities(tmp_path: Path) -> None:
+    (tmp_path / "a.conllu").write_text(
+        "1\tKids\t_\t_\t_\t_\t2\todd\t_\t_\n2\tsing\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
+    )
+    table = tmp_path / "lemmas.tsv"
+    table.write_text("kids\t_\tkid\n")
+    flags = [tmp_path / "a.conllu", "--workers", 0, "--keep", "heads,labels", "--lemmas", table]
+    flags += ["--probabilities", "--compression", "none", "-o", tmp_path / "out"]
+    done = run(*flags)
+    assert done.exit_code == 0, done.output
+    text = (tmp_path / "out" / "shard-00000000.conllu").read_text()
+    assert re.match(r"1\tKids\tkid\tNOUN\tNNS\t_\t2\todd\t_\tHeadProb=0\.\d{4}\|Upos", text)
+    table.write_text("kids\t_\tKID\n")
+    assert "this corpus was started with lemmas_sha256 = " in run(*flags).stderr
+
+
 def test_quarantined_documents_are_reported(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"text": "Kids love candy."}\n{"no": 1}\n')
     flags = ["-o", tmp_path / "out", "--workers", 0, "--format", "parquet"]
@@ -68,7 +84,7 @@ def test_errors_have_one_message(
     output = ["-o", tmp_path / "out"]
     for message, arguments in {
         "No such file": [tmp_path / "missing", *output],
-        "not a model folder": [text, *output, "-m", "missing"],
+        "no such model": [text, *output, "-m", "missing"],
         "--model: headwise corpus takes one model": [text, *output, "-m", "en", "-m", "en"],
         "shards are written to folders only": [text, "-o", "s3://bucket/out"],
         "--workers 0 and --address": [text, *output, "--workers", 0, "--address", "auto"],

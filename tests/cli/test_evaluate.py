@@ -81,3 +81,25 @@ def test_align_refuses_what_it_does_not_do(files: dict[str, Path], flag: str) ->
     assert done.exit_code == 1
     name = "PREDICTED2" if flag == "{same}" else flag
     assert f"--align and {name} do not go together" in done.stderr
+
+
+def test_calibration_is_shown_in_place_of_scores(files: dict[str, Path], tmp_path: Path) -> None:
+    likely = tmp_path / "likely.conllu"
+    likely.write_text(SAME_WORDS.replace("\t_\n", "\tHeadProb=0.9|LabelProb=0.6\n"))
+    done = evaluate(files["gold"], likely, "--calibration", "--details")
+    assert done.exit_code == 0, done.stderr
+    assert "Heads       2  100.00        90.00  10.00" in done.stdout
+    assert "50% to 70%  100.00" in done.stdout
+    found = json.loads(evaluate(files["gold"], likely, "--calibration", "--format", "json").stdout)
+    assert (found["labels"]["accuracy"], found["labels"]["error"]) == (50.0, 10.0)
+    refused = evaluate(files["gold"], files["same"], "--calibration")
+    assert refused.exit_code == 1
+    assert "hint: write them with: headwise parse --probabilities" in refused.stderr
+
+
+@pytest.mark.parametrize("flag", ["{same}", "--universal", "--align"])
+def test_calibration_refuses_what_it_does_not_do(files: dict[str, Path], flag: str) -> None:
+    done = evaluate(files["gold"], files["same"], flag.format(**files), "--calibration")
+    assert done.exit_code == 1
+    name = "PREDICTED2" if flag == "{same}" else flag
+    assert f"--calibration and {name} do not go together" in done.stderr

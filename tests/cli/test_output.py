@@ -5,7 +5,16 @@ import pytest
 
 from headwise import ConfigError, DataError, Malformed, Parse, sentence_from_words
 from headwise.cli import output
-from headwise.cli.output import PAGE, Annotated, OutputFormat, Screen, screen_of, written
+from headwise.cli.output import (
+    PAGE,
+    SHOWN,
+    Annotated,
+    OutputFormat,
+    Screen,
+    columns_to_show,
+    screen_of,
+    written,
+)
 
 PARSE = Parse((2, 0), ("nsubj", "root"), (-0.01, -0.02), "greedy")
 SENTENCE = sentence_from_words([("Kids",), ("sing",)], ["form"]).with_parse(PARSE)
@@ -41,6 +50,25 @@ def test_a_tree_is_in_the_encoding_of_its_screen() -> None:
     drawn = written_out("tree", ITEMS[:1], screen)
     assert drawn.isascii()
     assert b"\x1b[" in drawn
+
+
+def test_pictures_show_the_columns_that_are_asked_for() -> None:
+    full = sentence_from_words(
+        [("Kids", "kid", "A=B"), ("sing", "sing", "_")], ["form", "lemma", "feats"]
+    )
+    items: list[Annotated] = [(full, PARSE)]
+    for form in ("tree", "svg"):
+        plain, asked = (
+            b"".join(written(items, form, PAGE, columns))  # type: ignore[arg-type]
+            for columns in (SHOWN, columns_to_show("feats, lemma,feats"))
+        )
+        assert b"A=B" in asked
+        assert b"kid" in asked
+        assert b"A=B" not in plain
+    assert columns_to_show("feats, lemma,feats") == ("feats", "lemma")
+    assert columns_to_show("") == ()
+    with pytest.raises(ConfigError, match="--columns: there is no column 'heads'"):
+        columns_to_show("upos,heads")
 
 
 def test_pictures_are_one_file() -> None:

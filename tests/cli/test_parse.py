@@ -3,6 +3,7 @@
 import gzip
 import json
 import lzma
+import re
 import subprocess
 import sys
 import time
@@ -193,6 +194,49 @@ def test_tags_are_kept_when_asked_for() -> None:
     assert kept[2] != "_"
 
 
+def test_columns_are_kept_lemmas_set_and_probabilities_written(tmp_path: Path) -> None:
+    given = b"1\tKids\t_\tVERB\t_\t_\t3\t_\t_\t_\n2\tlove\t_\t_\t_\t_\t_\t_\t_\t_\n"
+    given += b"3\tcandy\t_\t_\t_\t_\t_\tiobj\t_\tSpaceAfter=No\n\n"
+    (tmp_path / "lemmas.tsv").write_text("kids\tVERB\tkid\n")
+    flags = ["--keep", "upos,heads,labels", "--lemmas", tmp_path / "lemmas.tsv", "--probabilities"]
+    done = output(*flags, stdin=given)
+    rows = [line.split("\t") for line in done.decode().splitlines() if line]
+    assert rows[0][2:4] == ["kid", "VERB"]
+    assert (rows[0][6], rows[2][7]) == ("3", "iobj")
+    assert re.fullmatch(
+        r"HeadProb=0\.\d{4}\|LabelProb=[01]\.\d{4}\|XposProb=[01]\.\d{4}", rows[0][9]
+    )
+    assert re.fullmatch(
+        r"HeadProb=[^|]*\|SpaceAfter=No\|UposProb=[^|]*\|XposProb=[^|]*", rows[2][9]
+    )
+    assert output(*flags, "--processes", 2, stdin=given) == done
+    # Parsed again, all values stay and their probabilities go, except those of heads.
+    again = output("--keep", "lemma,upos,xpos,feats,heads,labels", "--probabilities", stdin=done)
+    assert [line.split("\t")[:9] for line in again.decode().splitlines() if line] == [
+        r[:9] for r in rows
+    ]
+    assert b"XposProb" not in again
+
+
+def test_flags_for_columns_are_checked(tmp_path: Path) -> None:
+    assert "keep: there is no column 'head'\nhint: choose from lemma, upos, xpos" in refusal(
+        "parse", "Hi.", "--keep", "upos,head"
+    )
+    message = refusal("parse", "Hi.", "--keep", "upos", "--no-keep-tags")
+    assert "--keep upos and --no-keep-tags: choose one" in message
+    for flags in (["--format", "json"], ["-o", tmp_path / "a.json"], ["--input", "conllx"]):
+        assert "--probabilities: not in " in refusal("parse", CONLLX, "--probabilities", *flags)
+    message = refusal("parse", "Hi.", "--columns", "upos", "--format", "json")
+    assert "--columns: not with --format json, which has all columns" in message
+    (tmp_path / "bad.tsv").write_text("kids kid\n")
+    assert "bad.tsv:1: 'kids kid' is not an entry" in refusal(
+        "parse", "Hi.", "--lemmas", tmp_path / "bad.tsv"
+    )
+    cycle = b"1\ta\t_\t_\t_\t_\t2\t_\t_\t_\n2\tb\t_\t_\t_\t_\t1\t_\t_\t_\n\n"
+    message = refusal("parse", "--keep", "heads", stdin=cycle)
+    assert "<stdin>:1: the HEAD of words 1 ('a') and 2 ('b') leads back" in message
+
+
 def test_what_looks_like_a_file_name() -> None:
     names = ["missing.txt", "no/such/file", "/no such folder/file", "./a b", "my book.TXT"]
     assert all(_FILE_NAME.fullmatch(name) for name in [*names, "a.conllu.xz"])
@@ -233,8 +277,7 @@ def test_flags_that_do_not_fit(tiny_run: Path) -> None:
     assert "needs --input conllx" in refusal("parse", "Kids", "--format", "conllx")
     assert "is CoNLL-X" in refusal("parse", CONLLX, "--input", "conllx", "--format", "conllu")
     message = refusal("parse", "Kids", "-m", "nowhere")
-    assert "nowhere: not a model folder" in message
-    assert "(names are also looked up in models/" in message
+    assert "nowhere: there is no such model" in message
     refused = refusal("parse", SAMPLE, "-m", "en", "-m", tiny_run, "--no-keep-tags")
     assert f"--no-keep-tags: model {tiny_run} reads the column XPOS" in refused
     message = refusal("parse", "--precision", "float32", "Hi.")

@@ -36,7 +36,7 @@ def test_settings_reach_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setenv("HEADWISE_TOKEN", "secret")
     code, output = invoke(
-        "-m", "en", "-m", "x=models/de", "--cors", "https://a.b", "--max-words", "5",
+        "-m", "en", "-m", "x=models/pt", "--cors", "https://a.b", "--max-words", "5",
         "--allowed-host", "a.b", "--allowed-host", "c",
     )  # fmt: skip
     assert (code, output) == (0, "")
@@ -44,7 +44,7 @@ def test_settings_reach_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     assert config == ServeConfig(
         token="secret", cors=("https://a.b",), max_words=5, allowed_host=("a.b", "c")
     )
-    assert (models, processes, quiet) == (("en", "x=models/de"), 1, False)
+    assert (models, processes, quiet) == (("en", "x=models/pt"), 1, False)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_settings_reach_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (["--max-seconds", "nan"], "$.max_seconds"),
         (["--token", ""], "is empty"),
-        (["--model", "nowhere"], "nowhere: not a model folder"),
+        (["--model", "nowhere"], "nowhere: there is no such model"),
         (["--host", "192.0.2.1"], "cannot listen on 192.0.2.1, port 8080: "),
     ],
 )

@@ -42,7 +42,7 @@ def test_a_reader_that_goes_away_ends_the_command_silently() -> None:
         ("parse 'Kids play.' >&-", b"stdout"),
         ("parse <&-", b"stdin"),
         ("convert --from conllu --to conllx - >&-", b"stdout"),
-        ("info >&-", b"stdout"),
+        ("info en >&-", b"stdout"),
     ],
 )
 def test_closed_streams_are_one_clear_error(command: str, name: bytes) -> None:

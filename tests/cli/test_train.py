@@ -25,11 +25,12 @@ def test_a_run_shows_its_epochs_and_where_the_model_is(
     settings = [part for setting in (*sizes, *short) for part in ("--set", setting)]
     done = headwise("train", RECIPE, *data, *settings, "--device", "cpu")
     assert (done.returncode, done.stdout) == (0, b""), done.stderr
-    start, size, adam, label, calibration, model = done.stderr.decode().splitlines()
+    start, size, adam, label, *calibration, model = done.stderr.decode().splitlines()
     assert start.startswith("training on cpu, PyTorch")
     assert size.startswith("40 sentences, ")
     assert [line.split()[:2] for line in (adam, label)] == [["adam", "1"], ["label", "1"]]
-    assert calibration.startswith("probabilities: scores divided by ")
+    columns = [line.split(":")[0].removeprefix("probabilities of ") for line in calibration]
+    assert columns == ["heads", "labels"]
     assert model == f"model: {tmp_path / 'run' / 'model'}"
 
 

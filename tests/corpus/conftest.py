@@ -13,7 +13,8 @@ from headwise.corpus.engine import Engine, open_ray
 from headwise.corpus.parsing import load_job_parser
 from headwise.corpus.plan import CorpusJob, CorpusPlan, model_fingerprint
 from headwise.corpus.run import plan_corpus, run_plan
-from headwise.model.bundle import Bundle, find_model, load_bundle
+from headwise.model.bundle import Bundle, load_bundle
+from headwise.model.find import find_model
 from headwise.runtime.parser import Parser
 
 JobFor = Callable[..., CorpusJob]

@@ -73,7 +73,7 @@ def test_messages_of_the_child(
     assert last.record is not None
     assert last.record.n_documents == 8
     (failed,) = run(job_for(model="missing"), tmp_path)
-    assert "not a model folder" in str(failed.error)
+    assert "no such model" in str(failed.error)
     failed = run(job_for(), tmp_path / "missing")[-1]
     assert "No such file" in str(failed.error)
 

@@ -20,7 +20,8 @@ from headwise.corpus.plan import (
     save_plan,
 )
 from headwise.errors import ConfigError, DataError
-from headwise.model.bundle import MODELS_FOLDER, Bundle, load_bundle, slim
+from headwise.model.bundle import Bundle, load_bundle, slim
+from headwise.model.find import MODELS_FOLDER
 from headwise.settings.parsing import DecodeConfig
 from tests.corpus.conftest import JobFor
 

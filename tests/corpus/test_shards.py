@@ -2,8 +2,10 @@ import gzip
 import hashlib
 import json
 import lzma
+import math
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,10 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 from udtools import Validator  # type: ignore[import-untyped]
 
+from headwise import sentence_from_words
 from headwise.corpus.documents import Document
 from headwise.corpus.parsing import ParsedDocument, parse_documents
 from headwise.corpus.plan import Compression, ShardFormat
-from headwise.corpus.shards import SCHEMA, ShardEntry, shard_name, write_shard
+from headwise.corpus.shards import SCHEMA, ShardEntry, sentence_row, shard_name, write_shard
 from headwise.errors import DataError
 from headwise.runtime.parser import Parser
 
@@ -96,6 +99,28 @@ def test_parquet_has_the_documented_schema(tmp_path: Path, parser: Parser) -> No
     assert new["metadata"] is None
     assert (old["sentence_id"], new["sentence_id"]) == ("old", "conllu-2")
     assert (old["xpos"], old["starts"]) == (["UH"], [None])
+
+
+def test_parquet_has_lemmas_features_and_probabilities(tmp_path: Path, parser: Parser) -> None:
+    columns = ["form", "lemma", "upos", "xpos", "feats"]
+    sentence = sentence_from_words(
+        [("Hi", "hi", "INTJ", "UH", "_"), ("a", "_", "X", "_", "A=B")], columns
+    )
+    (parse,) = parser.parse([sentence])
+    (without,) = [sentence_row(TREEBANK, 1, sentence, parse)]
+    assert (without["lemmas"], without["feats"]) == (["hi", None], [None, "A=B"])
+    assert not any(name.endswith("_probabilities") for name in without)
+    probs = {"lemma": (0.5, math.nan), "feats": (0.25, 0.75)} | parse.column_probs
+    path = tmp_path / "a.parquet"
+    entry = (TREEBANK, 1, sentence, replace(parse, column_probs=probs))
+    write_shard(path, "parquet", "none", [entry], with_probabilities=True)
+    (row,) = pq.read_table(path).to_pylist()
+    assert row["lemma_probabilities"] == [0.5, None]
+    assert row["feats_probabilities"] == [0.25, 0.75]
+    for name in ("upos", "xpos", "label"):
+        assert all(0 < prob <= 1 for prob in row[f"{name}_probabilities"])
+    write_shard(path, "parquet", "none", [entry])
+    assert pq.read_table(path).to_pylist()[0]["label_probabilities"] is None
 
 
 def test_row_groups_are_bounded(tmp_path: Path, parser: Parser, texts: list[str]) -> None:

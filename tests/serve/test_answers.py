@@ -8,10 +8,11 @@ import pytest
 from headwise import Sentence, sentence_from_words
 from headwise.render import to_json, to_svg
 from headwise.runtime.parser import Parser
-from headwise.serve.answers import STEP_WORDS, answer_conllu, answer_json, cost_of
+from headwise.serve.answers import PICTURE_COLUMNS, STEP_WORDS, answer_conllu, answer_json, cost_of
 from headwise.serve.models import with_settings
 from headwise.serve.queue import LIGHT_COST, AnswerSteps, StepResult
 from headwise.serve.requests import Refusal
+from headwise.trees.constraints import Constraints
 
 
 def finish(steps: AnswerSteps) -> tuple[bytes, list[StepResult]]:
@@ -25,7 +26,7 @@ def finish(steps: AnswerSteps) -> tuple[bytes, list[StepResult]]:
 
 @pytest.fixture(scope="module")
 def projective(parser: Parser) -> Parser:
-    return with_settings(parser, "eisner", keep_tags=False)
+    return with_settings(parser, "eisner", ())
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +74,7 @@ def test_pictures_are_those_of_the_command_line(
     for record, sentence in zip(json.loads(answer)["sentences"], ewt_sentences, strict=True):
         (parse,) = projective.parse([sentence])
         picture = record["picture"]
-        assert picture["svg"] == to_svg(sentence.with_parse(parse), parse)
+        assert picture["svg"] == to_svg(sentence.with_parse(parse), parse, columns=PICTURE_COLUMNS)
         assert len(picture["words"]) == len(sentence)
         assert ("greedy_picture" in record) == (record["how"] != "greedy")
         if selected := record.get("greedy_picture"):
@@ -88,10 +89,12 @@ def test_pictures_are_those_of_the_command_line(
 
 def test_answers_are_bounded(parser: Parser, ewt_sentences: list[Sentence]) -> None:
     n_first = len(ewt_sentences[0])
-    answer, _ = finish(answer_json("en", ewt_sentences[:2], parser, False, True, 500, n_first))
+    answer, _ = finish(
+        answer_json("en", ewt_sentences[:2], parser, False, True, max_drawn_words=n_first)
+    )
     assert ["picture" in record for record in json.loads(answer)["sentences"]] == [True, False]
     with pytest.raises(Refusal, match="500 probabilities"):
-        finish(answer_json("en", ewt_sentences, parser, True, False, 500))
+        finish(answer_json("en", ewt_sentences, parser, True, max_probabilities=500))
     assert finish(answer_json("en", [], parser, True)) == (b'{"model":"en","sentences":[]}', [])
     assert finish(answer_conllu([], parser)) == (b"", [])
 
@@ -112,6 +115,45 @@ def test_a_long_sentence_is_announced_by_its_cost(projective: Parser) -> None:
     long, short = (sentence_from_words(part, ["form"]) for part in (words, words[:20]))
     _, steps = finish(answer_conllu([short, long, short], projective))
     assert [step.n_words for step in steps] == [20, 0, 300, 20]
-    assert [step.next_cost for step in steps] == [0, cost_of(300, "eisner"), 0, 0]
-    assert cost_of(STEP_WORDS, "eisner") <= LIGHT_COST < cost_of(300, "eisner")
-    assert cost_of(300, "mst") < cost_of(300, "mst", with_distribution=True)
+    eisner, mst = projective.settings, with_settings(projective, "mst", ()).settings
+    assert [step.next_cost for step in steps] == [0, cost_of(300, eisner), 0, 0]
+    assert cost_of(STEP_WORDS, eisner) <= LIGHT_COST < cost_of(300, eisner)
+    assert cost_of(300, mst) < cost_of(300, mst, with_distribution=True)
+
+
+def test_sums_over_trees_and_many_trees_are_announced_by_their_cost(parser: Parser) -> None:
+    with_marginals = with_settings(parser, "mst", (), marginals=True)
+    many = with_settings(parser, "mst", (), k_best=100)
+    words = [("a",)] * 100
+    long, short = (sentence_from_words(part, ["form"]) for part in (words, words[:10]))
+    _, steps = finish(answer_json("en", [short, long], many))
+    assert steps[0].next_cost == cost_of(10, many.settings) + cost_of(100, many.settings)
+    assert cost_of(100, with_marginals.settings) < LIGHT_COST < cost_of(100, many.settings)
+    assert cost_of(300, with_marginals.settings) > LIGHT_COST
+    # A sentence that is too long has neither.
+    assert cost_of(1_000, many.settings) == cost_of(1_000, parser.settings)
+
+
+def test_trees_in_an_answer_are_bounded(parser: Parser, ewt_sentences: list[Sentence]) -> None:
+    some = with_settings(parser, None, (), k_best=3)
+    assert finish(answer_json("en", ewt_sentences[:2], some))
+    with pytest.raises(Refusal, match="more than 10 words"):
+        finish(answer_json("en", ewt_sentences[:2], some, max_ranked_words=10))
+
+
+def test_constraints_go_to_the_first_sentences_with_words(
+    parser: Parser, ewt_sentences: list[Sentence]
+) -> None:
+    sentences = [s for s in ewt_sentences if len(s) > 2][:40]
+    asked = [Constraints(root=len(s)) if i % 2 else None for i, s in enumerate(sentences[:30])]
+    empty = sentence_from_words([], [])
+    answer, steps = finish(answer_json("en", [empty, *sentences], parser, constraints=asked))
+    assert len(steps) > 1
+    for i, record in enumerate(json.loads(answer)["sentences"]):
+        (free,) = parser.parse([sentences[i]])
+        heads = tuple(word["head"] for word in record["words"])
+        assert heads.index(0) == len(heads) - 1 if i < 30 and i % 2 else heads == free.heads
+    conllu, _ = finish(answer_conllu([empty, *sentences], parser, asked))
+    assert conllu.count(b"\t0\troot\t") == 40
+    with pytest.raises(Refusal, match="constraints for 30 sentences, but the input has 2"):
+        finish(answer_conllu([empty, *sentences[:2]], parser, asked))

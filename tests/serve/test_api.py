@@ -43,12 +43,33 @@ def test_conllu_out_is_the_bytes_of_the_command_line(client: httpx.Client) -> No
         ({"conllu": treebank}, ["--input", "conllu"], treebank),
         ({"conllu": treebank, "keep_tags": True, "decoder": "greedy"},
          ["--keep-tags", "--decoder", "greedy"], treebank),
+        ({"conllu": treebank, "keep": ["heads", "feats", "labels"], "probabilities": True},
+         ["--keep", "heads,feats,labels", "--probabilities"], treebank),
         ({"tokens": tokens}, ["--input", "tokens"], "Kids love candy\nSo do I ."),
     ):  # fmt: skip
         answer = ask(client, format="conllu", **body)
         assert answer.status_code == 200, answer.text
         assert answer.headers["content-type"] == "text/plain; charset=utf-8"
         assert answer.content == command_line(*flags, data=data)
+
+
+def test_trees_marginals_and_constraints(client: httpx.Client) -> None:
+    tokens = ["I", "saw", "the", "man", "with", "the", "telescope", "."]
+    body = {"tokens": [tokens] * 2, "k_best": 3, "marginals": True}
+    asked = {"heads": {"7": 4}, "labels": {"7": "nmod"}, "subtrees": [[3, 4]], "root": 2}
+    answer = ask(client, **body, constraints=[asked])
+    assert answer.status_code == 200, answer.text
+    fixed, free = answer.json()["sentences"]
+    for sentence in (fixed, free):
+        assert len(sentence["trees"]) == 3
+        assert sentence["entropy"] >= 0
+        assert all(0 < word["marginal"] <= 1 for word in sentence["words"])
+    assert {tree["heads"][6] for tree in fixed["trees"]} == {4}
+    assert {tree["labels"][6] for tree in fixed["trees"]} == {"nmod"}
+    assert fixed["words"][6]["marginal"] == 1
+    assert {tree["heads"][6] for tree in free["trees"]} == {2, 4}
+    (plain,) = ask(client, tokens=[tokens]).json()["sentences"]
+    assert "trees" not in plain
 
 
 def test_blank_lines_and_comments_survive_in_conllu(client: httpx.Client) -> None:
@@ -73,6 +94,30 @@ def test_blank_lines_and_comments_survive_in_conllu(client: httpx.Client) -> Non
         (b'{"text": 1}', 400, "not a valid request"),
         (b'{"text": "a", "other": 1}', 400, "other"),
         (b'{"text": "a", "decoder": "best"}', 400, "not a valid request"),
+        (b'{"text": "a", "keep": ["head"]}', 400, "not a valid request"),
+        (
+            b'{"conllu": "1\\ta\\t_\\t_\\t_\\t_\\t1\\t_\\t_\\t_\\n\\n", "keep": ["heads"]}',
+            400,
+            "<request>:1: the HEAD of word 1 ('a') is the word itself",
+        ),
+        (b'{"text": "a", "k_best": 101}', 400, "not a valid request"),
+        (b'{"text": "a", "k_best": 2, "format": "conllu"}', 400, "not in conllu"),
+        (b'{"text": "a", "constraints": [{"head": {}}]}', 400, "not a valid request"),
+        (b'{"text": "a", "constraints": [{"root": 0}]}', 400, "not a valid request"),
+        (b'{"text": "a", "constraints": [{"root": 2}]}', 400, "there is no word 2"),
+        (
+            b'{"text": "a b c", "constraints": [{"heads": {"1": 3, "3": 1}}]}',
+            400,
+            "words 1 and 3 cannot head each other",
+        ),
+        (b'{"text": "a", "constraints": [null, {}]}', 400, "constraints for 2 sentences"),
+        (
+            b'{"text": "a", "constraints": [{"subtrees": [['
+            + b",".join(b"%d" % i for i in range(1, 12_000))
+            + b"]]}]}",
+            400,
+            "there is no word 11999",
+        ),
         (b'{"text": "a", "tokens": [["a"]]}', 400, "exactly one"),
         (b"{}", 400, "exactly one"),
         (b'{"tokens": [[]]}', 400, "sentence 1 has no tokens"),
@@ -222,3 +267,24 @@ def test_large_bodies_share_their_room_and_small_ones_pass(models: Models) -> No
         for sock in held:
             sock.close()
         wait_until(lambda: ask(client, text="Hi." + " " * 150_000).status_code == 200)
+
+
+GERMAN = "Die Kinder lieben die Süßigkeiten ihrer Großmutter, und sie essen sie jeden Tag gerne."
+
+
+def test_an_answer_says_if_the_text_is_in_another_language(parser: Parser) -> None:
+    models = Models({"en": parser, "de": parser}, {"en": "en", "de": "de"})
+    words = GERMAN.replace(",", "").split()
+    blanks = "\t_" * 8
+    lines = [f"{i}\t{word}{blanks}" for i, word in enumerate(words, 1)]
+    treebank = "\n".join([*lines, "", ""])
+    with serving(ServeConfig(), models) as client:
+        for body in ({"text": GERMAN}, {"tokens": [words]}, {"conllu": treebank}):
+            answer = ask(client, **body).json()
+            assert answer["language"] == {"code": "de", "name": "German", "model": "de"}
+            answer = ask(client, model="auto", **body).json()
+            assert answer["model"] == "de"
+            assert "language" not in answer
+        assert "language" not in ask(client, text=TEXT).json()
+        query = {"data": GERMAN, "model": "auto", "tokenizer": "", "parser": ""}
+        assert client.get("/process", params=query).json()["model"] == "de"

@@ -9,16 +9,35 @@ import msgspec
 
 from headwise.errors import ConfigError
 from headwise.model.bundle import Bundle
-from headwise.settings.choices import Decoder
-from headwise.settings.parsing import DecodeConfig
+from headwise.settings.choices import Column, Decoder
+from headwise.settings.parsing import TAGS, DecodeConfig, columns_to_keep
 from headwise.text.segmenter import name_columns
 
 _FLAGS = (
     click.option(
+        "--keep",
+        default="",
+        metavar="COLUMNS",
+        help="Keep these values of the input and fill in only what is blank: lemma, upos, xpos, "
+        "feats, heads, labels, with commas between them. Trees are made around given heads.",
+    ),
+    click.option(
         "--keep-tags/--no-keep-tags",
         default=None,
-        help="Keep the UPOS and XPOS of the input. Default: the model replaces them, unless it "
-        "reads tags.",
+        help="The same as --keep upos,xpos. Default: the model replaces them, unless it reads "
+        "tags.",
+    ),
+    click.option(
+        "--lemmas",
+        metavar="FILE",
+        help="Lemmas that win over the model's: lines of form, UPOS (or _ for any) and lemma, "
+        "with tabs between them.",
+    ),
+    click.option(
+        "--probabilities",
+        is_flag=True,
+        help="Write the probability of each value into MISC of CoNLL-U: HeadProb, LabelProb, "
+        "UposProb, XposProb, FeatsProb, LemmaProb.",
     ),
     click.option(
         "--decoder",
@@ -60,6 +79,14 @@ def chosen_decode(
     return msgspec.structs.replace(
         bundle.manifest.decode, **{k: v for k, v in changes.items() if v is not None}
     )
+
+
+def chosen_columns(keep: str, keep_tags: bool | None) -> tuple[Column, ...]:
+    """Return the columns to keep by both flags."""
+    columns = columns_to_keep(keep, bool(keep_tags))
+    if keep_tags is False and not set(TAGS).isdisjoint(columns):
+        raise ConfigError(f"--keep {keep} and --no-keep-tags: choose one", "leave out the latter")
+    return columns
 
 
 def check_tags(bundle: Bundle, model: str) -> None:

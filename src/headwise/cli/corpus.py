@@ -1,5 +1,6 @@
 """`headwise corpus`."""
 
+import os
 import re
 import sys
 import time
@@ -9,10 +10,12 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from headwise.cli.choices import check_tags, chosen_decode, how_to_parse
+from headwise.cli.choices import check_tags, chosen_columns, chosen_decode, how_to_parse
+from headwise.cli.models.choice import open_models
 from headwise.cli.terminal import ProgressLine, duration, help_examples
 from headwise.errors import ConfigError, DataError, install, plural
-from headwise.model.bundle import DEFAULT_MODEL, find_model, load_bundle
+from headwise.model.find import DEFAULT_MODEL
+from headwise.runtime.lemmas import lemmas_fingerprint, read_lemmas
 from headwise.settings.choices import Decoder, Precision
 
 if TYPE_CHECKING:
@@ -123,7 +126,10 @@ def corpus(
     workers: int | None,
     address: str | None,
     gpus_per_worker: float,
+    keep: str,
     keep_tags: bool | None,
+    lemmas: str | None,
+    probabilities: bool,
     decoder: Decoder | None,
     single_root: bool | None,
     precision: Precision,
@@ -145,7 +151,7 @@ def corpus(
         what = f"headwise corpus needs {error.name}, which is not installed"
         raise ConfigError(what, install("corpus")) from error
     (model,) = models
-    bundle = load_bundle(find_model(model))
+    (bundle,) = open_models(models, quiet)
     if keep_tags is False:
         check_tags(bundle, model)
     job = CorpusJob(
@@ -154,7 +160,10 @@ def corpus(
         precision=precision,
         device=device,
         decode=chosen_decode(bundle, decoder, single_root),
-        keep_tags=bool(keep_tags),
+        keep=chosen_columns(keep, keep_tags),
+        lemmas=os.path.abspath(lemmas) if lemmas else "",
+        lemmas_sha256=lemmas_fingerprint(read_lemmas(lemmas)) if lemmas else "",
+        probabilities=probabilities,
         split=split,
         text_column=text_column,
         id_column=id_column,

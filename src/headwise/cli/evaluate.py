@@ -1,12 +1,17 @@
 """`headwise evaluate`."""
 
+from collections.abc import Mapping
+
 import click
 import msgspec
 
 from headwise.cli.terminal import help_examples, put
 from headwise.errors import ConfigError
+from headwise.evaluate.calibration import measure_calibration
 from headwise.evaluate.raw import score_raw
 from headwise.evaluate.report import (
+    calibration_to_json,
+    calibration_to_text,
     raw_scores_to_text,
     scores_to_json,
     scores_to_text,
@@ -25,6 +30,7 @@ from headwise.treebank.conllu import read_sentences
         "headwise evaluate gold.conllu greedy.conllu repaired.conllu --punctuation ud",
         "headwise evaluate --format json gold.conllu parsed.conllu",
         "headwise evaluate --align --universal gold.conllu from-raw-text.conllu",
+        "headwise evaluate --calibration gold.conllu with-probabilities.conllu",
     ),
 )
 @click.argument("gold")
@@ -54,10 +60,20 @@ from headwise.treebank.conllu import read_sentences
     "--align",
     is_flag=True,
     help="For output from raw text: words and sentences may differ, characters may not. Shows "
-    "precision, recall and F1 of Tokens, Sentences, Words, UPOS, XPOS, UFeats, Lemmas, UAS, LAS, "
-    "CLAS and MLAS; with --universal, the scores of the CoNLL shared tasks of 2017 and 2018.",
+    "precision, recall and F1 of Tokens, Sentences and Words, and of all scores of words; with "
+    "--universal, the scores of the CoNLL shared tasks of 2017 and 2018.",
 )
-@click.option("--details", is_flag=True, help="Add scores by relation and by sentence length.")
+@click.option(
+    "--calibration",
+    is_flag=True,
+    help="Instead of scores: how far the probabilities in MISC of PREDICTED are off, for each "
+    "column (written by headwise parse --probabilities).",
+)
+@click.option(
+    "--details",
+    is_flag=True,
+    help="Add scores by relation and by sentence length; with --calibration, by probability.",
+)
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
@@ -76,6 +92,7 @@ def evaluate(
     punctuation: Punctuation,
     universal: bool,
     align: bool,
+    calibration: bool,
     details: bool,
     seed: int,
     out_form: str,
@@ -87,8 +104,23 @@ def evaluate(
     sources = [gold, predicted] if second is None else [gold, predicted, gold, second]
     if sources.count("-") > 1:
         raise ConfigError("stdin can be read only once", "give files for the others")
+    if calibration:
+        others = {"PREDICTED2": second is not None, "--universal": universal, "--align": align}
+        _refuse_beside("--calibration", others, "it compares full values of the same words")
+        found = measure_calibration(
+            read_sentences(gold, form), read_sentences(predicted, form), punctuation
+        )
+        is_json = out_form == "json"
+        put(calibration_to_json(found) if is_json else calibration_to_text(found, details))
+        return
     if align:
-        _check_align(second, punctuation, details)
+        others = {
+            "PREDICTED2": second is not None,
+            f"--punctuation {punctuation}": punctuation != "none",
+            "--details": details,
+        }
+        hint = "--align scores every word of one file, as the shared tasks do"
+        _refuse_beside("--align", others, hint)
         raw = score_raw(read_sentences(gold, form), read_sentences(predicted, form), universal)
         put(scores_to_json(raw) if out_form == "json" else raw_scores_to_text(raw))
         return
@@ -103,17 +135,11 @@ def evaluate(
         put(scores_to_json(first) if out_form == "json" else scores_to_text(first, details))
 
 
-def _check_align(second: str | None, punctuation: Punctuation, details: bool) -> None:
-    """Refuse what does not go together with `--align`."""
-    others = {
-        "PREDICTED2": second is not None,
-        f"--punctuation {punctuation}": punctuation != "none",
-        "--details": details,
-    }
+def _refuse_beside(flag: str, others: Mapping[str, bool], hint: str) -> None:
+    """Refuse what is given and does not go together with a flag."""
     for name, is_given in others.items():
         if is_given:
-            hint = "--align scores every word of one file, as the shared tasks do"
-            raise ConfigError(f"--align and {name} do not go together", hint)
+            raise ConfigError(f"{flag} and {name} do not go together", hint)
 
 
 def _show_both(first: Scores, second: Scores, seed: int, details: bool, out_form: str) -> None:

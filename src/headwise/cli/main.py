@@ -11,9 +11,12 @@ import click
 from headwise.cli.convert import convert
 from headwise.cli.corpus import corpus
 from headwise.cli.evaluate import evaluate
-from headwise.cli.info import info
+from headwise.cli.models.info import info
+from headwise.cli.models.listing import list_models
+from headwise.cli.models.package import package
 from headwise.cli.parse import parse
 from headwise.cli.serve import serve
+from headwise.cli.suggest import suggest_words
 from headwise.cli.train import train
 from headwise.errors import HeadwiseError, explain_shortage
 from headwise.version import VERSION
@@ -57,7 +60,18 @@ def _flush_stdout() -> None:
 
 @click.group(
     cls=_Commands,
-    commands=[train, parse, evaluate, info, convert, serve, corpus],
+    commands=[
+        train,
+        parse,
+        evaluate,
+        list_models,
+        info,
+        package,
+        convert,
+        serve,
+        corpus,
+        suggest_words,
+    ],
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(VERSION, prog_name="headwise")

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import click
 import msgspec
@@ -17,13 +17,15 @@ from headwise.errors import ConfigError
 from headwise.render.svg import stack_svgs, to_svg
 from headwise.render.terminal import draw
 from headwise.runtime.parser import Annotated
-from headwise.settings.choices import Input
+from headwise.settings.choices import Input, PredictedColumn
 from headwise.treebank.conllu import Malformed
 from headwise.treebank.records import to_json
 from headwise.treebank.sentence import Parse, Sentence
 
 OutputFormat = Literal["conllu", "conllx", "json", "tree", "svg"]
 BY_SUFFIX: dict[str, OutputFormat] = {".json": "json", ".jsonl": "json", ".svg": "svg"}
+SHOWN: tuple[PredictedColumn, ...] = ("upos",)
+"""Columns that pictures show unless others are asked for."""
 MAX_PICTURES = 1_000
 """Sentences in one SVG, which are all in memory; more could hardly be looked at."""
 
@@ -52,7 +54,12 @@ def screen_of(output: str) -> Screen:
 
 
 def choose_format(
-    asked: OutputFormat | None, output: str, form: Input, screen: Screen
+    asked: OutputFormat | None,
+    output: str,
+    form: Input,
+    screen: Screen,
+    with_probabilities: bool = False,
+    with_trees: bool = False,
 ) -> OutputFormat:
     """Choose the format by the flag, by the name of the output, or by where it goes."""
     name = output.removesuffix(".gz").removesuffix(".xz")
@@ -62,13 +69,42 @@ def choose_format(
         raise ConfigError("--format conllu: the input is CoNLL-X", hint)
     if form != "conllx" and asked == "conllx":
         raise ConfigError("--format conllx: it needs --input conllx", hint)
+    if with_probabilities and (form == "conllx" or (asked or "conllu") != "conllu"):
+        what = f"--probabilities: not in {asked or form}, only in MISC of CoNLL-U"
+        raise ConfigError(what, "use --format conllu; json has all probabilities without it")
+    if with_trees and asked is None and (with_probabilities or name.lower().endswith(".conllu")):
+        asked = "conllu"
+    if with_trees and asked not in (None, "json"):
+        what = f"--k-best, --marginals: not in {asked}, only in JSON"
+        raise ConfigError(what, "use --format json")
+    if with_trees:
+        return "json"
+    if with_probabilities:
+        return "conllu"
     return asked or ("tree" if screen.is_terminal else "conllx" if form == "conllx" else "conllu")
 
 
+def columns_to_show(names: str) -> tuple[PredictedColumn, ...]:
+    """Read the names of columns for pictures, with commas between them, in their order."""
+    columns: tuple[PredictedColumn, ...] = get_args(PredictedColumn)
+    asked = [name.strip() for name in names.split(",") if name.strip()]
+    for name in asked:
+        if name not in columns:
+            hint = f"choose from {', '.join(columns)}; heads and labels are always shown"
+            raise ConfigError(f"--columns: there is no column {name[:40]!r}", hint)
+    return tuple(column for name in dict.fromkeys(asked) for column in columns if column == name)
+
+
 def written(
-    items: Iterable[Annotated], form: OutputFormat, screen: Screen = PAGE
+    items: Iterable[Annotated],
+    form: OutputFormat,
+    screen: Screen = PAGE,
+    columns: Sequence[PredictedColumn] = SHOWN,
 ) -> Iterator[bytes]:
-    """Write each item; malformed input passes through in CoNLL, other formats leave it out."""
+    """Write each item; malformed input passes through in CoNLL, other formats leave it out.
+
+    Pictures show `columns` of each word.
+    """
     if form in ("conllu", "conllx"):
         yield from (item.data for item, _ in items)
         return
@@ -76,23 +112,34 @@ def written(
     if form == "json":
         yield from ((to_json(*both) + "\n").encode() for both in sentences)
     elif form == "tree":
-        yield from _trees(sentences, screen)
+        yield from _trees(sentences, screen, columns)
     else:
-        yield _picture(sentences)
+        yield _picture(sentences, columns)
 
 
-def _trees(sentences: Iterable[tuple[Sentence, Parse | None]], screen: Screen) -> Iterator[bytes]:
+def _trees(
+    sentences: Iterable[tuple[Sentence, Parse | None]],
+    screen: Screen,
+    columns: Sequence[PredictedColumn],
+) -> Iterator[bytes]:
     """Draw trees with a blank line between them."""
     gap = ""
     for sentence, parse in sentences:
         drawing = draw(
-            sentence, parse, width=screen.width, colour=screen.colour, encoding=screen.encoding
+            sentence,
+            parse,
+            width=screen.width,
+            colour=screen.colour,
+            encoding=screen.encoding,
+            columns=columns,
         )
         yield f"{gap}{drawing}\n".encode(screen.encoding, "replace")
         gap = "\n"
 
 
-def _picture(sentences: Iterable[tuple[Sentence, Parse | None]]) -> bytes:
+def _picture(
+    sentences: Iterable[tuple[Sentence, Parse | None]], columns: Sequence[PredictedColumn]
+) -> bytes:
     """Draw all sentences in one picture, one below the other."""
     pictures: list[str] = []
     for both in sentences:
@@ -100,7 +147,7 @@ def _picture(sentences: Iterable[tuple[Sentence, Parse | None]]) -> bytes:
             raise ConfigError(
                 f"--format svg: more than {MAX_PICTURES:,} sentences", "draw fewer at a time"
             )
-        pictures.append(to_svg(*both))
+        pictures.append(to_svg(*both, columns=columns))
     return (stack_svgs(pictures) + "\n").encode()
 
 

@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
+from headwise.cli.models.choice import mention_licences
 from headwise.cli.terminal import help_examples
 from headwise.errors import ConfigError, install
-from headwise.model.bundle import DEFAULT_MODEL
+from headwise.model.find import DEFAULT_MODEL
 from headwise.settings.serving import ServeConfig
 
 _DEFAULT = ServeConfig()
@@ -51,7 +52,7 @@ def _setting(name: str, kind: Any, help_text: str) -> Callable[[_Command], _Comm
     short_help="Serve the parser over HTTP.",
     epilog=help_examples(
         "headwise serve",
-        "headwise serve --model en --model models/de --port 9000",
+        "headwise serve --model en --model de --port 9000",
         "HEADWISE_TOKEN=secret headwise serve --host 0.0.0.0 --allowed-host parser.example.org",
     ),
 )
@@ -63,6 +64,13 @@ def _setting(name: str, kind: Any, help_text: str) -> Callable[[_Command], _Comm
     default=[DEFAULT_MODEL],
     show_default=True,
     help="Name, folder or NAME=FOLDER. Repeat it to serve several; the first is the default.",
+)
+@click.option(
+    "--lemmas",
+    default="",
+    metavar="FILE",
+    help="Lemmas that win over the models': lines of form, UPOS (or _ for any) and lemma, with "
+    "tabs between them.",
 )
 @_setting("--host", click.STRING, "Address to listen on.")
 @_setting("--port", click.IntRange(0, 65535), "0 for any free port.")
@@ -130,6 +138,7 @@ def serve(models: tuple[str, ...], processes: int, quiet: bool, **settings: obje
         raise ConfigError(
             f"serving needs {error.name}, which is not installed", install("serve")
         ) from error
+    mention_licences([model.rpartition("=")[2] for model in models], quiet)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # uvicorn raises it again, when all is answered
     with suppress(KeyboardInterrupt):  # uvicorn has shut down by then
         run_server(config, models, processes, quiet)

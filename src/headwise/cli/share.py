@@ -10,6 +10,7 @@ import io
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
+from typing import BinaryIO
 
 import msgspec
 
@@ -56,13 +57,13 @@ def check_processes(n_threads: int, out_form: OutputFormat, device: str) -> None
 
 def parse_in_processes(
     parser: Parser,
-    source: str,
+    source: str | BinaryIO,
     form: Input,
     out_form: OutputFormat,
     n_processes: int,
     on_error: OnError = "raise",
 ) -> Iterator[Done]:
-    """Parse a file or stdin (-) in several processes, chunk by chunk, in order."""
+    """Parse a file, stdin (-) or a stream in several processes, chunk by chunk, in order."""
     with (
         open_any(source, form, why_no_text(parser.vocab.reads)) as opened,
         closing(FileLock()) as lock,

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         "headwise train configs/paper-ewt.toml --set model.hidden_size=150 --out runs/small",
         "torchrun --nproc-per-node 2 -m headwise train configs/paper-ewt.toml --train ...",
         "headwise train configs/best-lstm.toml --train UD_English-EWT --train UD_English-GUM ...",
+        "headwise train configs/adapt.toml --start runs/ewt --train mine.conllu --dev dev.conllu",
     ),
 )
 @click.argument("config", metavar="RECIPE", type=click.Path(path_type=Path))
@@ -51,6 +52,13 @@ if TYPE_CHECKING:
     default=None,
     help="Folder of the run; the model is in OUT/model.  [default: runs/RECIPE-SEED]",
 )
+@click.option(
+    "--start",
+    "start_model",
+    metavar="MODEL",
+    help="Start from a trained model with weights: a model folder, a run or a name. The table "
+    "[start] of the recipe says how.",
+)
 @click.option("--seed", type=int, help="Random seed.  [default: train.seed of the recipe]")
 @click.option(
     "--set", "settings", multiple=True, metavar="SECTION.KEY=VALUE", help="Change a setting."
@@ -67,6 +75,7 @@ def train(
     train_paths: tuple[str, ...],
     dev_paths: tuple[str, ...],
     out: Path | None,
+    start_model: str | None,
     seed: int | None,
     settings: tuple[str, ...],
     device: str,
@@ -76,6 +85,7 @@ def train(
     flags = {
         "data.train": _one_or_all(train_paths),
         "data.dev": _one_or_all(dev_paths),
+        "start.model": start_model,
         "train.seed": seed,
     }
     given = {key: value for key, value in flags.items() if value is not None}
@@ -148,7 +158,8 @@ def _show(reports: "Iterable[Report]") -> None:
 
 
 def _provenance(recipe: Recipe) -> dict[str, str]:
-    return {
+    started_from = {} if recipe.start is None else {"start": recipe.start.model}
+    return started_from | {
         "command": shlex.join(["headwise", *sys.argv[1:]]),
         "train": _listed(recipe.data.train),
         "dev": _listed(recipe.data.dev),

@@ -23,7 +23,8 @@ from headwise.corpus.documents import (
 from headwise.corpus.parsing import BadDocumentError, ParsedDocument, check_model, parse_documents
 from headwise.corpus.shards import SCHEMA, sentence_row
 from headwise.errors import ConfigError
-from headwise.model.bundle import DEFAULT_MODEL, find_model, load_bundle
+from headwise.model.bundle import load_bundle
+from headwise.model.find import DEFAULT_MODEL, find_model
 from headwise.runtime.parser import Parser
 from headwise.settings.choices import Precision
 
@@ -47,7 +48,10 @@ def parse_table(
             columns = ", ".join(table.column_names)
             raise ConfigError(f"no column {column}", f"the columns are {columns}")
     documents = _read_table(table, text_column, id_column)
-    rows = (row for item in parse_documents(parser, documents) for row in _sentence_rows(item))
+    probs = parser.settings.probabilities
+    rows = (
+        row for item in parse_documents(parser, documents) for row in _sentence_rows(item, probs)
+    )
     return pa.Table.from_pylist(list(rows), schema=TABLE_SCHEMA)
 
 
@@ -66,11 +70,13 @@ def _read_table(
         yield Document(str(document_id), "", 0, text, encode_metadata(row))
 
 
-def _sentence_rows(item: ParsedDocument | Rejected) -> list[dict[str, object]]:
+def _sentence_rows(
+    item: ParsedDocument | Rejected, with_probabilities: bool
+) -> list[dict[str, object]]:
     if isinstance(item, ParsedDocument):
         try:
             return [
-                sentence_row(item.document, number, sentence, parse)
+                sentence_row(item.document, number, sentence, parse, with_probabilities)
                 for number, (sentence, parse) in enumerate(item.sentences, 1)
             ]
         except BadDocumentError as error:

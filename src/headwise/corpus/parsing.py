@@ -20,13 +20,14 @@ from typing import cast
 from headwise import load
 from headwise.corpus.documents import Document, Rejected
 from headwise.corpus.plan import CorpusJob, model_fingerprint
-from headwise.errors import DataError, ModelError
-from headwise.model.bundle import Bundle, find_model, load_bundle
+from headwise.errors import ConfigError, DataError, ModelError
+from headwise.model.bundle import Bundle, load_bundle
+from headwise.model.find import find_model
+from headwise.runtime.lemmas import Lemmas, lemmas_fingerprint, read_lemmas
 from headwise.runtime.parser import Parser
 from headwise.text.segmenter import NO_SEGMENTER, SEGMENT_HINT, why_no_text
 from headwise.treebank.conllu import read_stream
 from headwise.treebank.sentence import Parse, Sentence
-from headwise.vocabulary.encode import require_tags
 
 ParsedSentence = tuple[Sentence, Parse]
 
@@ -127,7 +128,7 @@ def _read_sentences(parser: Parser, document: Document) -> Iterator[Sentence]:
     name = f"{document.source}, byte {document.position}, line"
     for sentence in read_stream(BytesIO(document.content), name, "conllu", "raise"):
         assert isinstance(sentence, Sentence)
-        require_tags(sentence, parser.vocab)
+        parser.check(sentence)
         yield sentence
 
 
@@ -153,5 +154,20 @@ def load_job_parser(job: CorpusJob) -> Parser:
         device=job.device,
         precision=job.precision,
         decode=job.decode,
-        keep_tags=job.keep_tags,
+        keep=job.keep,
+        lemmas=_job_lemmas(job),
+        probabilities=job.probabilities,
     )
+
+
+def _job_lemmas(job: CorpusJob) -> Lemmas:
+    """Read the lemmas of a job, and check that they are those it was started with."""
+    if not job.lemmas:
+        return {}
+    lemmas = read_lemmas(job.lemmas)
+    if lemmas_fingerprint(lemmas) != job.lemmas_sha256:
+        raise ConfigError(
+            f"{job.lemmas}: not the lemmas that this corpus was started with",
+            "every machine needs the same file",
+        )
+    return lemmas

@@ -23,8 +23,9 @@ import pyarrow.parquet as pq
 from headwise.corpus.storage import InputFile, is_compressed, list_inputs, open_random
 from headwise.errors import ConfigError, DataError
 from headwise.files import whole_file
-from headwise.model.bundle import MODELS_FOLDER, Bundle
-from headwise.settings.choices import Precision
+from headwise.model.bundle import Bundle
+from headwise.model.find import name_of
+from headwise.settings.choices import Column, Precision
 from headwise.settings.parsing import DecodeConfig
 from headwise.version import VERSION
 
@@ -57,7 +58,12 @@ class CorpusJob(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     precision: Precision = "int8"
     device: str = "cpu"
     decode: DecodeConfig
-    keep_tags: bool = False
+    keep: tuple[Column, ...] = ()
+    lemmas: str = ""
+    """A file with lemmas that win over the model's."""
+    lemmas_sha256: str = ""
+    probabilities: bool = False
+    """Write the probabilities of all values, in CoNLL-U into MISC; those of heads always are."""
     split: DocumentSplit = "paragraph"
     """What a document is in a text file: text between blank lines, a line, or the whole file."""
     text_column: str = "text"
@@ -200,9 +206,8 @@ def model_fingerprint(bundle: Bundle) -> str:
 
 
 def portable_model_name(path: Path) -> str:
-    """Name a model so that workers find it: by name if the package has it, else by folder."""
-    folder = path.resolve()
-    return folder.name if folder.parent == MODELS_FOLDER.resolve() else str(folder)
+    """Name a model so that workers find it: by name if it is installed, else by folder."""
+    return name_of(path) or str(path.resolve())
 
 
 def save_plan(plan: CorpusPlan, output: Path) -> None:
@@ -219,7 +224,7 @@ def save_plan(plan: CorpusPlan, output: Path) -> None:
         raise DataError(what, str(path), hint=_START_OVER) from error
     changed = [f"headwise {old.headwise_version}"] * (plan.headwise_version != old.headwise_version)
     for name in CorpusJob.__struct_fields__:
-        if name != "model" and getattr(plan.job, name) != getattr(old.job, name):
+        if name not in ("model", "lemmas") and getattr(plan.job, name) != getattr(old.job, name):
             changed.append(f"{name} = {getattr(old.job, name)!r}")
     if plan.sources != old.sources:
         first = min(source.path for source in {*plan.sources} ^ {*old.sources})

@@ -41,7 +41,8 @@ from headwise.corpus.units import (
 )
 from headwise.errors import ConfigError, DataError, HeadwiseError
 from headwise.files import make_folder, whole_file
-from headwise.model.bundle import find_model, load_bundle
+from headwise.model.bundle import load_bundle
+from headwise.model.find import find_model
 
 MANIFEST_FILE = "_manifest.json"
 QUARANTINE_FILE = "_quarantine.jsonl"

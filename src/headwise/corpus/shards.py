@@ -15,6 +15,7 @@ import gzip
 import hashlib
 import io
 import lzma
+import math
 import re
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
@@ -29,7 +30,7 @@ from headwise.corpus.documents import Document
 from headwise.corpus.plan import Compression, ShardFormat
 from headwise.errors import ConfigError
 from headwise.files import whole_file
-from headwise.treebank.sentence import Parse, Sentence, filled
+from headwise.treebank.sentence import Parse, Sentence, filled, filled_lemma
 
 _SUFFIXES = {"xz": ".xz", "zstd": ".zst", "gzip": ".gz", "none": ""}
 _XZ_PRESET = 1
@@ -55,13 +56,20 @@ SCHEMA = pa.schema(
         pa.field("sentence_id", pa.string(), nullable=False),
         pa.field("text", pa.string(), nullable=False),
         pa.field("tokens", pa.list_(pa.string())),
+        pa.field("lemmas", pa.list_(pa.string())),
         pa.field("upos", pa.list_(pa.string())),
         pa.field("xpos", pa.list_(pa.string())),
+        pa.field("feats", pa.list_(pa.string())),
         pa.field("heads", pa.list_(pa.int32())),
         pa.field("labels", pa.list_(pa.string())),
         pa.field("starts", pa.list_(pa.int64())),
         pa.field("ends", pa.list_(pa.int64())),
         pa.field("probabilities", pa.list_(pa.float32())),
+        pa.field("lemma_probabilities", pa.list_(pa.float32())),
+        pa.field("upos_probabilities", pa.list_(pa.float32())),
+        pa.field("xpos_probabilities", pa.list_(pa.float32())),
+        pa.field("feats_probabilities", pa.list_(pa.float32())),
+        pa.field("label_probabilities", pa.list_(pa.float32())),
         pa.field("multiword", pa.list_(_MULTIWORD)),
         pa.field("how", pa.string()),
         pa.field("metadata", pa.string()),
@@ -94,13 +102,14 @@ def write_shard(
     shard_format: ShardFormat,
     compression: Compression,
     entries: Iterable[ShardEntry],
+    with_probabilities: bool = False,
     row_group_words: int = _ROW_GROUP_WORDS,
 ) -> tuple[int, str]:
     """Write sentences, in order, to a shard; give its size and its SHA-256."""
     with whole_file(path) as raw:
         stream = _HashingStream(raw)
         if shard_format == "parquet":
-            _write_parquet(stream, compression, entries, row_group_words)
+            _write_parquet(stream, compression, entries, with_probabilities, row_group_words)
         else:
             with _compressor(stream, compression) as compressed:
                 for entry in entries:
@@ -148,6 +157,7 @@ def _write_parquet(
     stream: _HashingStream,
     compression: Compression,
     entries: Iterable[ShardEntry],
+    with_probabilities: bool,
     row_group_words: int,
 ) -> None:
     rows: list[dict[str, object]] = []
@@ -155,7 +165,7 @@ def _write_parquet(
     with pq.ParquetWriter(stream, SCHEMA, compression=compression) as writer:
         for document, number, sentence, parse in entries:
             if len(sentence):  # not blank lines of CoNLL-U
-                rows.append(sentence_row(document, number, sentence, parse))
+                rows.append(sentence_row(document, number, sentence, parse, with_probabilities))
                 n_words += len(sentence)
             if n_words >= row_group_words:
                 writer.write_table(pa.Table.from_pylist(rows, schema=SCHEMA))
@@ -165,9 +175,16 @@ def _write_parquet(
 
 
 def sentence_row(
-    document: Document, number: int, sentence: Sentence, parse: Parse
+    document: Document,
+    number: int,
+    sentence: Sentence,
+    parse: Parse,
+    with_probabilities: bool = False,
 ) -> dict[str, object]:
-    """Make the row of the `number`-th sentence of a document."""
+    """Make the row of the `number`-th sentence of a document.
+
+    The probabilities of heads are always there, those of other values `with_probabilities`.
+    """
     words = sentence.words
     spans = [word.span or _NO_SPAN for word in words]
     # A sentence of CoNLL-U keeps its own id.
@@ -177,13 +194,16 @@ def sentence_row(
         "sentence_id": given_id or f"{document.id}-{number}",
         "text": sentence.text,
         "tokens": [word.form for word in words],
+        "lemmas": [filled_lemma(word) for word in words],
         "upos": [filled(word.upos) for word in words],
         "xpos": [filled(word.xpos) for word in words],
+        "feats": [filled(word.feats) for word in words],
         "heads": parse.heads,
         "labels": parse.labels,
         "starts": [start for start, _ in spans],
         "ends": [end for _, end in spans],
         "probabilities": parse.probabilities,
+        **(_column_probs(parse) if with_probabilities else {}),
         "multiword": [
             {"first": token.first, "last": token.last, "form": token.form, "start": i, "end": j}
             for token in sentence.multi_word_tokens
@@ -191,6 +211,15 @@ def sentence_row(
         ],
         "how": parse.how,
         "metadata": document.metadata or None,
+    }
+
+
+def _column_probs(parse: Parse) -> dict[str, list[float | None]]:
+    return {
+        f"{column.removesuffix('s') if column == 'labels' else column}_probabilities": [
+            None if math.isnan(prob) else prob for prob in probs
+        ]
+        for column, probs in parse.column_probs.items()
     }
 
 

@@ -166,7 +166,9 @@ def make_shard(
     name = shard_name(unit.index, job.format, job.compression)
     while True:
         try:
-            size, sha256 = write_shard(output / name, job.format, job.compression, entries())
+            size, sha256 = write_shard(
+                output / name, job.format, job.compression, entries(), job.probabilities
+            )
             break
         except BadDocumentError as error:  # start again without it
             reasons[document_key(error.document)] = error.error

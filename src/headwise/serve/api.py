@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import chain, islice
 
 import msgspec
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
@@ -34,7 +35,9 @@ from headwise.serve.schema import (
     describe_api,
 )
 from headwise.serve.service import service_of
+from headwise.settings.parsing import columns_to_keep
 from headwise.settings.serving import ServeConfig
+from headwise.text.read import SAMPLE_BYTES, sample_text
 from headwise.text.segmenter import read_text
 from headwise.treebank.conllu import read_stream
 from headwise.treebank.sentence import Sentence
@@ -46,6 +49,8 @@ _CHARACTERS_PER_WORD = 5
 """A guess at how many words a text has, before it is segmented."""
 _CHARACTERS_PER_LINE = 200
 """A word with its columns is shorter as a rule; longer lines count as several words."""
+MAX_CONSTRAINTS = 100_000
+"""Arcs, labels and words of subtrees in one request."""
 _WORD_OR_LIST = re.compile(rb'"(?>[^"\\]+|\\.)*+"|\[', re.DOTALL)
 
 
@@ -54,14 +59,31 @@ async def post_parse(request: Request) -> Response:
     service = service_of(request)
     require_media_type(request, JSON)
     asked = await service.bodies.read(request, partial(_decode, limits=service.config))
-    name = service.models.choose(asked.model)
-    parser = with_settings(service.models.parsers[name], asked.decoder, asked.keep_tags)
+    text = _sample(asked)
+    name = service.models.choose(asked.model, text)
+    parser = with_settings(
+        service.models.parsers[name],
+        asked.decoder,
+        columns_to_keep(asked.keep, asked.keep_tags),
+        asked.probabilities and asked.format == "conllu",
+        asked.k_best,
+        asked.marginals,
+    )
     sentences, n_words = _read(asked, parser)
     sentences = within_limits(sentences, service.config)
     if asked.format == "conllu":
-        steps = answer_conllu(sentences, parser)
+        steps = answer_conllu(sentences, parser, asked.constraints)
     else:
-        steps = answer_json(name, sentences, parser, asked.distribution, asked.pictures)
+        hint = service.models.hint_at_language(name, text)
+        steps = answer_json(
+            name,
+            sentences,
+            parser,
+            asked.distribution,
+            asked.pictures,
+            hint,
+            asked.constraints,
+        )
     response = await service.run(request, steps, n_words)
     return Response(response, media_type=TEXT if asked.format == "conllu" else JSON)
 
@@ -114,6 +136,11 @@ def _decode(body: bytes, limits: ServeConfig) -> ParseRequest:
         require_at_most(n_words, limits.max_words, "words in a request")
     if asked.conllu is not None:
         require_few_lines(asked.conllu, limits)
+    if asked.format == "conllu" and (asked.k_best or asked.marginals):
+        raise Refusal(400, "k_best and marginals: not in conllu", 'use "format": "json"')
+    require_at_most(len(asked.constraints), limits.max_sentences, "sentences with constraints")
+    n_constraints = sum(given.size for given in asked.constraints if given is not None)
+    require_at_most(n_constraints, MAX_CONSTRAINTS, "arcs, labels and words of subtrees")
     return asked
 
 
@@ -136,6 +163,17 @@ def require_few_lines(conllu: str, limits: ServeConfig) -> None:
     """Refuse CoNLL-U with far more lines than the words that are allowed; each takes memory."""
     most = 4 * limits.max_words + 20 * limits.max_sentences
     require_at_most(conllu.count("\n"), most, "lines of CoNLL-U in a request")
+
+
+def _sample(asked: ParseRequest) -> str:
+    """Take enough of a request to tell its language."""
+    if asked.tokens is not None:
+        words = islice(chain.from_iterable(asked.tokens), SAMPLE_BYTES // _CHARACTERS_PER_WORD)
+        return " ".join(words)
+    if asked.conllu is not None:
+        start = asked.conllu[:SAMPLE_BYTES].encode("utf-8", "replace")
+        return sample_text(start, "conllu")
+    return (asked.text or "")[:SAMPLE_BYTES]
 
 
 def _read(asked: ParseRequest, parser: Parser) -> tuple[Iterator[Sentence], int]:

@@ -33,9 +33,7 @@ MAX_PART_HEADER_BYTES = 2_048
 MAX_CONTENT_TYPE = 1_000
 _FORM_HINT = "send UTF-8, and parts with Content-Disposition: form-data; name=..."
 _JSON_EXAMPLE = '{"text": "Kids love candy."}'
-_FIELDS_HINT = (
-    "format: json or conllu; decoder: greedy, mst or eisner; /openapi.json lists all fields"
-)
+_FIELDS_HINT = "/openapi.json lists all fields and the values they may have"
 _SURROGATE_HINT = r"a lone surrogate such as \ud83d is not a character"
 Decoded = TypeVar("Decoded")
 

@@ -11,9 +11,11 @@ import msgspec
 from msgspec import Meta
 
 from headwise.render.svg import DrawnTree
-from headwise.serve.models import ModelComponent
-from headwise.settings.choices import Decoder
+from headwise.serve.models import LanguageHint, ModelComponent
+from headwise.settings.choices import Column, Decoder
+from headwise.settings.parsing import MAX_TREES
 from headwise.treebank.records import SentenceRecord
+from headwise.trees.constraints import Constraints
 from headwise.version import VERSION
 
 JSON = "application/json"
@@ -32,18 +34,39 @@ class ParseRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
         Meta(description="Sentences as lists of words; no white space in a word."),
     ] = None
     conllu: Annotated[
-        str | None, Meta(description="CoNLL-U; columns other than tags and trees stay.")
+        str | None, Meta(description="CoNLL-U; what the model does not fill in stays.")
     ] = None
     model: Annotated[
-        str | None, Meta(description="A name that /models lists; without it the default model.")
+        str | None,
+        Meta(
+            description="A name that /models lists, or auto for the one of the language of the "
+            "input; without it the default model."
+        ),
     ] = None
     format: Literal["json", "conllu"] = "json"
     distribution: Annotated[bool, Meta(description="Add P_head of each word.")] = False
     pictures: Annotated[bool, Meta(description="Add each tree as SVG.")] = False
-    keep_tags: Annotated[bool, Meta(description="Keep tags that the input has.")] = False
+    keep: Annotated[
+        list[Column], Meta(description="Columns that stay as they are, except for blanks.")
+    ] = []
+    keep_tags: Annotated[bool, Meta(description="The same as keep with upos and xpos.")] = False
+    probabilities: Annotated[
+        bool, Meta(description="Write probabilities into MISC of CoNLL-U; JSON always has them.")
+    ] = False
     decoder: Annotated[
         Decoder | None, Meta(description="How trees are made; without it the model's way.")
     ] = None
+    k_best: Annotated[
+        int,
+        Meta(ge=0, le=MAX_TREES, description="Add so many of the most probable trees; JSON only."),
+    ] = 0
+    marginals: Annotated[
+        bool, Meta(description="Add the probability of each arc over all trees; JSON only.")
+    ] = False
+    constraints: Annotated[
+        list[Constraints | None],
+        Meta(description="What trees must look like, one for each of the first sentences."),
+    ] = []
 
 
 class ParseResponse(msgspec.Struct, frozen=True):
@@ -51,6 +74,10 @@ class ParseResponse(msgspec.Struct, frozen=True):
 
     model: str
     sentences: list[SentenceRecord]
+    language: Annotated[
+        LanguageHint | msgspec.UnsetType,
+        Meta(description="Only if the text is clearly in another language than the model's."),
+    ] = msgspec.UNSET
 
 
 class ProcessResponse(msgspec.Struct, frozen=True):
@@ -91,10 +118,10 @@ class ErrorResponse(msgspec.Struct, frozen=True):
 
 PROCESS_FIELDS = {
     "data": "The input, in UTF-8; in multipart/form-data it may be a file.",
-    "model": "A model, the start of its name, or a language.",
+    "model": "A model, the start of its name, a language, or auto.",
     "tokenizer": "If present, data is text; presegmented: one sentence per line.",
     "input": "conllu (default), horizontal, vertical or generic_tokenizer; without tokenizer.",
-    "tagger": "If present, tags are filled in.",
+    "tagger": "If present, tags are filled in, and lemmas and features if the model has them.",
     "parser": "If present, heads and labels are filled in.",
     "output": "conllu (default), horizontal, vertical or plaintext.",
 }

@@ -187,7 +187,9 @@ def run_server(
     config: ServeConfig, models: Sequence[str], processes: int = 1, quiet: bool = False
 ) -> None:
     """Serve models until a signal says stop; several processes share the port, not the models."""
-    loaded = load_models(models)  # before anything listens, so that its errors come first
+    loaded = load_models(
+        models, config.lemmas
+    )  # before anything listens, so that its errors come first
     listener = _listen(config)
     settings = {"log_config": _log_config(), **uvicorn_settings(config)}
     if processes == 1:
@@ -215,7 +217,7 @@ def make_child_app() -> Starlette:
     """Make the application in a child process, with the settings of its parent."""
     child = msgspec.json.decode(os.environ[CHILD_SETTINGS], type=_ChildSettings)
     sys.setswitchinterval(SWITCH_SECONDS)
-    return make_app(child.config, load_models(child.models))
+    return make_app(child.config, load_models(child.models, child.config.lemmas))
 
 
 def _log_address(config: ServeConfig, models: Models, listener: socket.socket, quiet: bool) -> None:

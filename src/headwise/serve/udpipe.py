@@ -1,8 +1,9 @@
 """The REST API of UDPipe: `/process`, so that its clients can ask this server instead.
 
 A request names what it wants done: `tokenizer`, `tagger`, `parser`. Our parser does the last two at
-once; what was not asked for stays as it came. Lemmas and features are never filled in. Options of
-UDPipe's own models are accepted and ignored, except `presegmented`.
+once; what was not asked for stays as it came. `tagger` fills in lemmas and features, too, if the
+model predicts them. Options of UDPipe's own models are accepted and ignored, except
+`presegmented`.
 """
 
 import re
@@ -33,6 +34,7 @@ from headwise.serve.requests import (
 from headwise.serve.schema import FORM, JSON, MULTIPART, ProcessResponse
 from headwise.serve.service import Service, service_of
 from headwise.settings.serving import ServeConfig
+from headwise.text.read import SAMPLE_BYTES, sample_text
 from headwise.text.segmenter import read_text
 from headwise.treebank.sentence import BLANK, Parse, Sentence, sentence_from_tokens
 
@@ -70,7 +72,9 @@ async def process(request: Request) -> Response:
     if request.method == "POST":
         fields |= await _read_form(request, service)
     asked = _check(fields, service.config)
-    name = service.models.choose(asked.model)
+    start = asked.data[:SAMPLE_BYTES].encode("utf-8", "replace")
+    text = sample_text(start, "conllu" if asked.form == "conllu" else "text")
+    name = service.models.choose(asked.model, text)
     parser = service.models.parsers[name]
     sentences, n_words = _read(asked, parser)
     steps = _answer(within_limits(sentences, service.config), asked, name, parser)

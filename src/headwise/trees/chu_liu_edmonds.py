@@ -1,8 +1,8 @@
 """The Chu-Liu-Edmonds algorithm (Sec. 3.3, non-projective parsing).
 
 The best tree over all trees, with one root or with many. Iterative and O(N^2) after Tarjan
-(1977), for dense graphs. Projective trees are left to `eisner`; when to call either is left to
-`decode`.
+(1977), for dense graphs. Projective trees are left to `eisner`, the second best and further trees
+to `k_best`; when to call either is left to `decode`.
 """
 
 from dataclasses import dataclass, field
@@ -10,10 +10,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.trees.tree import Heads, ScoreMatrix, n_roots, summable_scale
+from headwise.trees.allowed import enters_once, entry_pairs, no_tree
+from headwise.trees.tree import Heads, ScoreMatrix, Weights, n_roots, summable_scale
 
 
-def best_tree(scores: ScoreMatrix, single_root: bool) -> Heads:
+def best_tree(
+    scores: ScoreMatrix, single_root: bool, sets: NDArray[np.bool_] | None = None
+) -> Heads:
     """Return the heads `[N+1]` of the tree with the highest sum of scores.
 
     Follow best incoming arcs backwards from some word. On reaching ROOT or a word known to hang
@@ -31,25 +34,71 @@ def best_tree(scores: ScoreMatrix, single_root: bool) -> Heads:
     chosen only when no word is left to choose. No large constant, so no rounding.
 
     Args:
-        scores: `[N+1, N+1]`, `[dependent, head]`, finite; row 0 and the diagonal are never read.
+        scores: `[N+1, N+1]`, `[dependent, head]`, finite, or -inf for an arc that is not allowed;
+            row 0 and the diagonal are never read.
         single_root: whether exactly one word may be attached to ROOT.
+        sets: of words that exactly one arc may enter, `[S, N+1]`, as `allowed.entered_sets`
+            returns them: all words are one of them if `single_root`.
+
+    Raises:
+        ConfigError: if no tree is allowed.
     """
     rows = np.array(scores, dtype=np.float64)
     rows *= summable_scale(rows)
     np.fill_diagonal(rows, -np.inf)
-    heads = _best_from(rows.copy() if single_root else rows, first_head=0)
-    if single_root and n_roots(heads) != 1:
-        heads = _best_from(rows, first_head=1)
+    if sets is not None and len(sets):
+        heads = _open_if_any(contract_cycles(entry_pairs(rows, sets)))
+        is_found = heads is not None and enters_once(heads, sets)
+    else:
+        heads = _open_if_any(contract_cycles(rows.copy() if single_root else rows))
+        if single_root and heads is not None and n_roots(heads) != 1:
+            heads = _open_if_any(contract_cycles(rows, first_head=1))
+        is_found = heads is not None and not (single_root and n_roots(heads) > 1)
+    if heads is None or not is_found:
+        raise no_tree(np.asarray(scores > -np.inf), projective=False)
     return heads
 
 
-def _best_from(rows: NDArray[np.float64], first_head: int) -> Heads:
-    """Return the heads `[N+1]` of the best tree; `rows` `[N+1, N+1]` is written into.
+@dataclass(slots=True)
+class Contraction:
+    """How cycles were contracted. Vertices 0..N are ROOT and the words, larger ones are cycles.
 
-    Choose a head for every vertex, contracting cycles, until all words hang from ROOT.
+    Heads are always words, never cycles: `owner` tells which vertex a word is now part of. So
+    only rows are ever merged, and they lie contiguous in memory.
+
+    Attributes:
+        rows: of each vertex, the weight of an arc from each word `[N+1]`; -inf from its own words.
+            Of the members of a cycle, less the weight of their arc in the cycle.
+        words: of each vertex, the words in it.
+        owner: of each word, the outermost vertex it is in `[N+1]`.
+        head: of each vertex, the word chosen as head; -1 before the choice.
+        cycles: of each cycle, its members.
+        entered: of each cycle, which member an arc from each word enters `[N+1]`.
+    """
+
+    rows: list[Weights]
+    words: list[NDArray[np.intp]]
+    owner: NDArray[np.intp]
+    head: list[int]
+    cycles: list[list[int]] = field(default_factory=list)
+    entered: list[NDArray[np.int32]] = field(default_factory=list)
+
+
+def contract_cycles(
+    rows: Weights, first_head: int = 0, keep_rows: bool = False
+) -> Contraction | None:
+    """Choose a head for every vertex, contracting cycles, until all words hang from ROOT.
+
+    Args:
+        rows: `[N+1, N+1]`, `[dependent, head]`, -inf for an arc that is not there; written into.
+        first_head: 1 if ROOT is chosen only when no word is left to choose.
+        keep_rows: whether the rows of members of cycles are needed afterwards.
+
+    Returns:
+        None if there is no tree.
     """
     slots = np.arange(len(rows))
-    graph = _Graph(list(rows), list(slots[:, None]), slots.copy(), [-1] * len(rows))
+    graph = Contraction(list(rows), list(slots[:, None]), slots.copy(), [-1] * len(rows))
     settled = {0}
     for word in range(1, len(rows)):
         path: list[int] = []
@@ -57,44 +106,43 @@ def _best_from(rows: NDArray[np.float64], first_head: int) -> Heads:
         while vertex not in settled:
             if graph.head[vertex] >= 0:
                 start = path.index(vertex)
-                vertex = _contract(graph, path[start:])
+                vertex = _contract(graph, path[start:], keep_rows)
                 del path[start:]
             path.append(vertex)
             row = graph.rows[vertex]  # [N+1]
             head = first_head + int(row[first_head:].argmax())
-            graph.head[vertex] = head if row[head] != -np.inf else 0  # ROOT if no other is left
-            vertex = int(graph.owner[graph.head[vertex]])
+            if row[head].real == -np.inf:
+                head = 0  # no other is left
+                if row[head].real == -np.inf:
+                    return None
+            graph.head[vertex] = head
+            vertex = int(graph.owner[head])
         settled.update(path)
-    return _open_cycles(graph)
+    return graph
 
 
-@dataclass(slots=True)
-class _Graph:
-    """Scratch space of one call. Vertices 0..N are ROOT and the words, larger ones are cycles.
-
-    Heads are always words, never cycles: `owner` tells which vertex a word is now part of. So
-    only rows are ever merged, and they lie contiguous in memory.
-
-    Attributes:
-        rows: of each vertex, the weight of an arc from each word `[N+1]`; -inf from its own words.
-        words: of each vertex, the words in it.
-        owner: of each word, the outermost vertex it is in `[N+1]`.
-        head: of each vertex, the word chosen as head; -1 before the choice.
-        entered: of each cycle, which member an arc from each word enters `[N+1]`.
-    """
-
-    rows: list[NDArray[np.float64]]
-    words: list[NDArray[np.intp]]
-    owner: NDArray[np.intp]
-    head: list[int]
-    entered: list[NDArray[np.int32]] = field(default_factory=list)
+def open_cycles(graph: Contraction) -> Heads:
+    """Return the heads `[N+1]` of words, giving each cycle's head to the member it enters."""
+    heads = list(graph.head)
+    n_slots = len(graph.owner)
+    for vertex in range(len(heads) - 1, n_slots - 1, -1):
+        member = int(graph.entered[vertex - n_slots][heads[vertex]])
+        heads[member] = heads[vertex]
+    heads[0] = 0
+    return np.array(heads[:n_slots], dtype=np.int32)
 
 
-def _contract(graph: _Graph, cycle: list[int]) -> int:
-    """Make one vertex of a cycle, in place of its first member's row, and return it."""
+def _open_if_any(graph: Contraction | None) -> Heads | None:
+    return None if graph is None else open_cycles(graph)
+
+
+def _contract(graph: Contraction, cycle: list[int], keep_rows: bool) -> int:
+    """Make one vertex of a cycle and return it; without `keep_rows` its first member's row goes."""
     vertex = len(graph.rows)
     merged = graph.rows[cycle[0]]  # [N+1]
     merged -= merged[graph.head[cycle[0]]]
+    if keep_rows:
+        merged = merged.copy()
     entered = np.full(len(merged), cycle[0], dtype=np.int32)  # [N+1]
     for member in cycle[1:]:
         row = graph.rows[member]  # [N+1]
@@ -107,16 +155,6 @@ def _contract(graph: _Graph, cycle: list[int]) -> int:
     graph.rows.append(merged)
     graph.words.append(words)
     graph.head.append(-1)
+    graph.cycles.append(cycle)
     graph.entered.append(entered)
     return vertex
-
-
-def _open_cycles(graph: _Graph) -> Heads:
-    """Return the heads `[N+1]` of words, giving each cycle's head to the member it enters."""
-    heads = list(graph.head)
-    n_slots = len(graph.owner)
-    for vertex in range(len(heads) - 1, n_slots - 1, -1):
-        member = int(graph.entered[vertex - n_slots][heads[vertex]])
-        heads[member] = heads[vertex]
-    heads[0] = 0
-    return np.array(heads[:n_slots], dtype=np.int32)

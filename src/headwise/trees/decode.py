@@ -1,7 +1,8 @@
 """From head distributions to trees: greedy head selection (Eq. 8) and repair (Sec. 3.3).
 
 Only outputs that are not (projective) trees yet are repaired, by a maximum spanning tree algorithm.
-The algorithms themselves are in `chu_liu_edmonds` and `eisner`.
+With constraints, it is the same with what they leave of the distributions. The algorithms
+themselves are in `chu_liu_edmonds` and `eisner`.
 """
 
 from collections.abc import Sequence
@@ -12,8 +13,12 @@ from numpy.typing import NDArray
 
 from headwise.grouping import batches
 from headwise.settings.choices import ArcWeights, Decoder
+from headwise.trees.allowed import allowed_arcs, entered_sets, enters_once, no_tree
 from headwise.trees.chu_liu_edmonds import best_tree
-from headwise.trees.eisner import best_projective_trees
+from headwise.trees.constraints import Constraints
+from headwise.trees.eisner import best_projective_tree, best_projective_trees
+from headwise.trees.k_best import k_best_trees
+from headwise.trees.k_best_projective import k_best_projective_trees
 from headwise.trees.tree import Heads, ScoreMatrix, is_projective, is_tree, n_roots
 
 # Eisner batches hold at most so many padded cells (24 MiB of chart), however long the list is.
@@ -51,6 +56,7 @@ def decode_batch(
     single_root: bool,
     weights: ArcWeights,
     max_cells: int = MAX_CHART_CELLS,
+    constraints: Sequence[Constraints | None] | None = None,
 ) -> list[Tree]:
     """Select the heads of each sentence, in order; one does not depend on the others.
 
@@ -66,13 +72,20 @@ def decode_batch(
         weights: what repair sums up. The paper has s(i, j) = P_head, "probability"; sums of
             "log-probability" give the most probable tree.
         max_cells: in the padded matrices that Eisner's algorithm takes at a time.
+        constraints: for each sentence what its tree must look like, None for anything. A sentence
+            with constraints on arcs gets a tree, with "greedy" as with "mst".
 
     Raises:
+        ConfigError: if no tree satisfies the constraints.
         ValueError: if a matrix is not square, or not finite outside row 0; the message gives its
             position in the list.
     """
     for position, matrix in enumerate(head_log_probs):
         _check(matrix, position, weights)
+    if constraints is not None:
+        pairs = zip(head_log_probs, constraints, strict=True)
+        how = (decoder, single_root, weights)
+        return [_decode_constrained(matrix, *how, asked) for matrix, asked in pairs]
     trees = [Tree(greedy(matrix), "greedy") for matrix in head_log_probs]
     broken = [i for i, t in enumerate(trees) if not _is_accepted(t.heads, decoder, single_root)]
     if decoder == "mst":
@@ -89,6 +102,68 @@ def decode_batch(
         for i, heads in zip(batch, repaired, strict=True):
             trees[i] = Tree(heads, "eisner")
     return trees
+
+
+def decode_k_best(
+    head_log_probs: ScoreMatrix,
+    k: int,
+    decoder: Decoder,
+    single_root: bool,
+    constraints: Constraints | None = None,
+) -> list[Heads]:
+    """Return the heads `[N+1]` of the k most probable trees, best first; fewer if there are fewer.
+
+    Args:
+        head_log_probs: `[N+1, N+1]`, `[dependent, head]`, finite; row 0 is never read.
+        k: how many trees.
+        decoder: with "eisner" trees are projective.
+        single_root: whether trees have exactly one root.
+        constraints: what trees must look like.
+
+    Raises:
+        ConfigError: if there is no such tree.
+        ValueError: as `decode_batch` does.
+    """
+    _check(head_log_probs, 0, "log-probability")
+    projective = decoder == "eisner"
+    n_words = len(head_log_probs) - 1
+    constraints = constraints or Constraints()
+    allowed = allowed_arcs(constraints, n_words, single_root, projective)
+    scores = np.where(allowed, head_log_probs, -np.inf)
+    sets = entered_sets(constraints.subtrees, n_words, single_root and not projective)
+    if projective:
+        trees = k_best_projective_trees(scores, k, single_root, sets)
+    else:
+        trees = k_best_trees(scores, k, sets)
+    if not trees:
+        raise no_tree(allowed, projective)
+    return trees
+
+
+def _decode_constrained(
+    matrix: ScoreMatrix,
+    decoder: Decoder,
+    single_root: bool,
+    weights: ArcWeights,
+    constraints: Constraints | None,
+) -> Tree:
+    """Select the heads of one sentence: of those that are allowed, the best, if they are a tree."""
+    if constraints is not None:
+        constraints.check_length(len(matrix) - 1)
+    if constraints is None or not constraints.limits_trees:
+        return decode_batch([matrix], decoder, single_root, weights)[0]
+    projective = decoder == "eisner"
+    n_words = len(matrix) - 1
+    allowed = allowed_arcs(constraints, n_words, single_root, projective)
+    sets = entered_sets(constraints.subtrees, n_words, single_root)
+    heads = greedy(np.where(allowed, matrix, -np.inf))
+    if is_tree(heads) and enters_once(heads, sets) and (not projective or is_projective(heads)):
+        return Tree(heads, "greedy")
+    scores = np.where(allowed, _repair_scores(matrix, weights), -np.inf)
+    sets = sets if constraints.subtrees else sets[:0]  # one root alone needs no pairs
+    if projective:
+        return Tree(best_projective_tree(scores, single_root, sets), "eisner")
+    return Tree(best_tree(scores, single_root, sets), "mst")
 
 
 def _check(matrix: ScoreMatrix, position: int, weights: ArcWeights) -> None:

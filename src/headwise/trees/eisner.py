@@ -6,18 +6,21 @@ O(N^3) time. Trees with crossing arcs are left to `chu_liu_edmonds`; when to cal
 """
 
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.trees.tree import Heads, ScoreMatrix, summable_scale
+from headwise.trees.allowed import enters_once, entry_pairs, no_tree
+from headwise.trees.tree import Heads, ScoreMatrix, Weights, summable_scale
 
 # Sums are formed in pieces of so many cells (512 KiB), to stay in a core's own cache.
 _CELLS_AT_ONCE = 2**16
+Cell = TypeVar("Cell", bound=np.inexact[Any])
 
 
 def best_projective_trees(
-    scores: ScoreMatrix, lengths: NDArray[np.integer], single_root: bool
+    scores: Weights, lengths: NDArray[np.integer], single_root: bool
 ) -> list[Heads]:
     """Return the heads `[N+1]` of the best projective tree of each sentence.
 
@@ -35,20 +38,46 @@ def best_projective_trees(
 
     Args:
         scores: `[B, N+1, N+1]`, `[dependent, head]`, finite; row 0, the diagonal and padding
-            never count.
+            never count. An arc that is not allowed is -inf; if no tree is left, the answer has
+            such arcs. Or pairs of `allowed.entry_pairs`.
         lengths: `[B]`, how many words each sentence has.
         single_root: whether exactly one word may be attached to ROOT.
     """
     if len(scores) == 0:
         return []
     with np.errstate(invalid="ignore", over="ignore"):  # as may happen in cells that do not count
-        chart = _fill(scores, single_root)
+        chart = fill_chart(scores, single_root)
     return [_read_heads(chart, b, int(n), single_root) for b, n in enumerate(lengths)]
 
 
+def best_projective_tree(
+    scores: ScoreMatrix, single_root: bool, sets: NDArray[np.bool_] | None = None
+) -> Heads:
+    """Return the heads `[N+1]` of the best projective tree of one sentence.
+
+    Args:
+        scores: `[N+1, N+1]`, `[dependent, head]`, finite, or -inf for an arc that is not allowed;
+            row 0 and the diagonal never count.
+        single_root: whether exactly one word may be attached to ROOT.
+        sets: of words that exactly one arc may enter, `[S, N+1]`, as `allowed.entered_sets`
+            returns them.
+
+    Raises:
+        ConfigError: if no projective tree is allowed.
+    """
+    if sets is None:
+        sets = np.zeros((0, len(scores)), dtype=np.bool_)
+    weights = entry_pairs(scores * summable_scale(scores), sets) if len(sets) else scores
+    (heads,) = best_projective_trees(weights[np.newaxis], np.array([len(scores) - 1]), single_root)
+    words = np.arange(1, len(scores))
+    if np.isneginf(scores[words, heads[1:]]).any() or not enters_once(heads, sets):
+        raise no_tree(np.asarray(scores > -np.inf), projective=True)
+    return heads
+
+
 @dataclass(frozen=True, slots=True)
-class _Chart:
-    """Best scores of spans, each `[B, N+1, N+1]`; right of the diagonal i < j, left of it i > j.
+class Chart:
+    """Best weights of spans, each `[B, N+1, N+1]`; right of the diagonal i < j, left of it i > j.
 
     Attributes:
         complete: `[b, i, j]`, span from head i to its farthest descendant j.
@@ -56,12 +85,12 @@ class _Chart:
         incomplete: `[b, i, j]`, span between i and j with the arc i -> j.
     """
 
-    complete: NDArray[np.float64]
-    reached: NDArray[np.float64]
-    incomplete: NDArray[np.float64]
+    complete: Weights
+    reached: Weights
+    incomplete: Weights
 
 
-def _fill(scores: ScoreMatrix, single_root: bool) -> _Chart:
+def fill_chart(scores: Weights, single_root: bool) -> Chart:
     """Score all spans, narrow ones first, all those of one width together.
 
     Split points are not stored. `_read_heads` finds again the few that it needs: that is O(N^2)
@@ -69,25 +98,27 @@ def _fill(scores: ScoreMatrix, single_root: bool) -> _Chart:
     Spans in padding, and those that make ROOT a dependent, are filled from whatever is there: no
     tree is read from them.
     """
-    scale = np.float64(summable_scale(scores))  # makes float64 of float32 scores
-    chart = _Chart(np.zeros(scores.shape), np.zeros(scores.shape), np.zeros(scores.shape))
+    if (scale := summable_scale(scores)) != 1.0:
+        scores = scores * np.float64(scale)
+    dtype = np.result_type(scores, np.float64)
+    chart = Chart(*(np.zeros(scores.shape, dtype) for _ in range(3)))
     complete, reached, incomplete = chart.complete, chart.reached, chart.incomplete
     for width in range(1, scores.shape[1]):
-        inner = _best_sums(_cells(complete, 0, 0, width), _cells(complete, width, 1, width))
+        inner = _best_sums(cells(complete, 0, 0, width), cells(complete, width, 1, width))
         if single_root:
             inner[:, 0] = complete[:, width, 1]  # nothing between ROOT and its one dependent
-        rightward = _diagonal(incomplete, width)  # [B, N+1-width]
-        np.add(inner, scale * scores.diagonal(-width, 1, 2), out=rightward)
-        leftward = _diagonal(incomplete, -width)  # [B, N+1-width]
-        np.add(inner, scale * scores.diagonal(width, 1, 2), out=leftward)
-        right = _best_sums(_cells(incomplete, 0, 1, width), _cells(reached, width, 1, width))
-        _diagonal(complete, width)[:] = _diagonal(reached, -width)[:] = right
-        left = _best_sums(_cells(incomplete, width, 0, width), _cells(reached, 0, 0, width))
-        _diagonal(complete, -width)[:] = _diagonal(reached, width)[:] = left
+        rightward = diagonal(incomplete, width)  # [B, N+1-width]
+        np.add(inner, scores.diagonal(-width, 1, 2), out=rightward)
+        leftward = diagonal(incomplete, -width)  # [B, N+1-width]
+        np.add(inner, scores.diagonal(width, 1, 2), out=leftward)
+        right = _best_sums(cells(incomplete, 0, 1, width), cells(reached, width, 1, width))
+        diagonal(complete, width)[:] = diagonal(reached, -width)[:] = right
+        left = _best_sums(cells(incomplete, width, 0, width), cells(reached, 0, 0, width))
+        diagonal(complete, -width)[:] = diagonal(reached, width)[:] = left
     return chart
 
 
-def _cells(table: NDArray[np.float64], row: int, column: int, width: int) -> NDArray[np.float64]:
+def cells(table: NDArray[Cell], row: int, column: int, width: int) -> NDArray[Cell]:
     """View, for each span of this width, the `width` cells it sums over, `[B, N+1-width, width]`.
 
     Cell `[b, i, k]` is `table[b, row + i, column + i + k]`: each next span starts one row lower and
@@ -96,14 +127,14 @@ def _cells(table: NDArray[np.float64], row: int, column: int, width: int) -> NDA
     n_sentences, n_slots, _ = table.shape
     return np.ndarray(
         (n_sentences, n_slots - width, width),
-        np.float64,
+        table.dtype,
         buffer=table,
         offset=(row * n_slots + column) * table.itemsize,
         strides=(table.strides[0], table.strides[1] + table.itemsize, table.itemsize),
     )
 
 
-def _diagonal(table: NDArray[np.float64], offset: int) -> NDArray[np.float64]:
+def diagonal(table: NDArray[Cell], offset: int) -> NDArray[Cell]:
     """View a diagonal of `table` `[B, N+1, N+1]`, to write into, `[B, N+1-|offset|]`."""
     n_sentences, n_slots, _ = table.shape
     start = offset if offset > 0 else -offset * n_slots
@@ -111,20 +142,20 @@ def _diagonal(table: NDArray[np.float64], offset: int) -> NDArray[np.float64]:
     return flat[:, start :: n_slots + 1][:, : n_slots - abs(offset)]
 
 
-def _best_sums(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+def _best_sums(first: Weights, second: Weights) -> Weights:
     """Return the best of the `K` sums of each span, `[B, S]`, from two `[B, S, K]`."""
     n_sentences, n_spans, n_cells = first.shape
     step = max(1, _CELLS_AT_ONCE // (n_sentences * n_cells))
     if step >= n_spans:
         return np.asarray((first + second).max(axis=2))
-    best = np.empty((n_sentences, n_spans))
+    best = np.empty((n_sentences, n_spans), first.dtype)
     for start in range(0, n_spans, step):
         piece = slice(start, start + step)
         np.max(first[:, piece] + second[:, piece], axis=2, out=best[:, piece])
     return best
 
 
-def _read_heads(chart: _Chart, sentence: int, n_words: int, single_root: bool) -> Heads:
+def _read_heads(chart: Chart, sentence: int, n_words: int, single_root: bool) -> Heads:
     """Return the heads `[n_words+1]` of the best tree, from the widest span to the narrowest."""
     complete, reached = chart.complete[sentence], chart.reached[sentence]  # [N+1, N+1]
     incomplete = chart.incomplete[sentence]  # [N+1, N+1]

@@ -4,6 +4,7 @@ A `heads` array is int32 `[N+1]`; slot 0 is ROOT, whose own entry is 0 and never
 Finding the best tree is left to `chu_liu_edmonds` and `eisner`, choosing between them to `decode`.
 """
 
+from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,6 +12,11 @@ from numpy.typing import NDArray
 
 Heads: TypeAlias = NDArray[np.int32]
 ScoreMatrix: TypeAlias = NDArray[np.floating[Any]]
+
+Weights: TypeAlias = NDArray[np.inexact[Any]]
+"""Of arcs: scores, or the pairs of `allowed.entry_pairs`."""
+WordAndHead: TypeAlias = tuple[int, int]
+"""A dependent and its head, as in `heads`."""
 
 _LARGEST_SUMMABLE = 1e300
 _SHRINK = 2.0**-64
@@ -57,26 +63,39 @@ def is_projective(heads: Heads) -> bool:
     Args:
         heads: `[N+1]`
     """
-    arcs = ((head, word) for word, head in enumerate(heads[1:].tolist(), start=1))
-    open_ends: list[int] = []
-    for left, minus_right in sorted((min(arc), -max(arc)) for arc in arcs):
-        right = -minus_right
-        while open_ends and open_ends[-1] <= left:
-            open_ends.pop()
-        if open_ends and open_ends[-1] < right:
-            return False
-        open_ends.append(right)
-    return True
+    return find_crossing(enumerate(heads[1:].tolist(), start=1)) is None
 
 
-def summable_scale(scores: ScoreMatrix) -> float:
+def find_crossing(arcs: Iterable[WordAndHead]) -> tuple[WordAndHead, WordAndHead] | None:
+    """Return two arcs that cross, None if no two do.
+
+    Args:
+        arcs: pairs of a dependent and its head.
+    """
+    open_arcs: list[tuple[int, WordAndHead]] = []
+    for left, minus_right, arc in sorted((min(arc), -max(arc), arc) for arc in arcs):
+        while open_arcs and open_arcs[-1][0] <= left:
+            open_arcs.pop()
+        if open_arcs and open_arcs[-1][0] < -minus_right:
+            return open_arcs[-1][1], arc
+        open_arcs.append((-minus_right, arc))
+    return None
+
+
+def summable_scale(scores: Weights) -> float:
     """Return the power of two that keeps sums of scores along a tree finite; nearly always 1.
 
     Only scores beyond 1e300 need shrinking. Multiplying all scores by the same power of two is
     exact (of scores above 1e-288 in size), so it does not change which tree is best.
+    Pairs are scaled before they are paired.
 
     Args:
-        scores: any shape; cells no decoder reads may hold anything.
+        scores: any shape; -inf does not count, and cells no decoder reads may hold anything.
     """
-    largest = max(float(scores.max(initial=0.0)), -float(scores.min(initial=0.0)))
+    if np.iscomplexobj(scores):
+        return 1.0
+    smallest = float(scores.min(initial=0.0))
+    if smallest == -np.inf:
+        smallest = float(scores.min(initial=0.0, where=scores > -np.inf))
+    largest = max(float(scores.max(initial=0.0)), -smallest)
     return 1.0 if largest < _LARGEST_SUMMABLE else _SHRINK

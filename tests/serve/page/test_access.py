@@ -3,6 +3,7 @@
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 from serve.page.visits import (
+    ANALYSED,
     HEBREW,
     KIDS,
     LONG,
@@ -76,6 +77,15 @@ def test_axe_finds_nothing_serious(page: Page) -> None:
     for view in ("Tree", "Matrix", "Table"):
         choose_view(page, view)
         assert findings(page) == []
+
+
+def test_axe_finds_nothing_serious_about_lemmas_and_features(page: Page) -> None:
+    answer_with(page, ANALYSED)
+    parse(page, "Kids sing")
+    word(page, 1).click()
+    assert findings(page) == []
+    choose_view(page, "Table")
+    assert findings(page) == []
 
 
 def test_page_itself_never_scrolls_sideways_on_a_phone(page: Page) -> None:

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from playwright.sync_api import Page, Route, expect
 from serve.page.conftest import MAX_BYTES, PageMaker
 from serve.page.visits import (
+    ANALYSED,
     KIDS,
     LONG,
     REPAIRED,
@@ -72,6 +73,24 @@ def test_views_show_the_same_tree(page: Page) -> None:
     expect(page.locator("table.words tbody tr").nth(0)).to_contain_text("nsubj")
     choose_view(page, "Tree")
     expect(page.locator(".tree .arc")).to_have_count(4)
+
+
+def test_lemmas_and_features_are_shown(page: Page) -> None:
+    answer_with(page, ANALYSED)
+    (first, _) = parse(page, "Kids sing").locator(".choice").all()
+    expect(first.locator(".tag")).to_have_text(["NOUN", "kid"])
+    expect(first).to_have_attribute("aria-label", re.compile("^Kids, NOUN, kid, nsubj of sing"))
+    box, line = first.locator(".box").bounding_box(), first.locator(".tag").nth(1).bounding_box()
+    assert box
+    assert line
+    assert box["y"] + box["height"] >= line["y"] + line["height"]
+    word(page, 1).click()
+    panel = page.locator(".distribution .facts")
+    expect(panel).to_have_text(re.compile("^kid · NOUN · NNS · Case=Nom\\|.?Number=Plur$"))
+    choose_view(page, "Table")
+    names = ["Word", "Lemma", "UPOS", "XPOS", "Features", "Label", "Head", "Probability"]
+    expect(page.locator("table.words th[scope=col]")).to_have_text(names)
+    expect(page.locator("table.words tbody tr").nth(0)).to_contain_text("Number=Plur")
 
 
 def test_saved_conllu_is_what_the_command_line_writes(page: Page, tmp_path: Path) -> None:
@@ -210,3 +229,35 @@ def test_words_never_become_markup(page: Page) -> None:
     choose_view(page, "Tree")
     expect(page.locator(".word").nth(0)).to_have_text("<img/src=x/onerror=alert(1)>")
     expect(page.locator(".word").nth(2)).to_have_text("\ufffdevil\u2407")
+
+
+def test_text_in_another_language_gets_a_hint(page: Page) -> None:
+    german = (
+        "Die Kinder lieben die Süßigkeiten ihrer Großmutter, und sie essen sie jeden Tag gerne."
+    )
+    parse(page, german)
+    hint = page.locator("#language")
+    expect(hint).to_contain_text("This text looks German. This server has no model for it")
+    parse(page, KIDS)
+    expect(hint).to_be_empty()
+
+
+def test_the_hint_offers_the_model_to_choose(page: Page) -> None:
+    offered = {"models": {"en": ["parser"], "de": ["parser"]}, "default_model": "en"}
+    page.route("**/models", lambda route: route.fulfill(json=offered))
+    asked: list[str] = []
+
+    def answer(route: Route) -> None:
+        asked.append(route.request.post_data_json["model"])
+        language = {"code": "de", "name": "German", "model": "de"} if len(asked) == 1 else None
+        body = {"model": asked[-1], "sentences": []} | ({"language": language} if language else {})
+        route.fulfill(json=body)
+
+    page.route("**/parse", answer)
+    page.reload()
+    expect(page.get_by_label("Model").locator("option")).to_have_text(["en", "de", "by language"])
+    submit(page, "Die Kinder.")
+    page.get_by_role("button", name="Parse with de").click()
+    expect(page.locator("#language")).to_be_empty()
+    expect(page.get_by_label("Model")).to_have_value("de")
+    assert asked == ["en", "de"]

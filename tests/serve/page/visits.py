@@ -38,6 +38,19 @@ REPAIRED: dict[str, Any] = {
 }
 """The first word and the last select each other."""
 
+ANALYSED: dict[str, Any] = {
+    "text": "Kids sing",
+    "words": [
+        {"id": 1, "form": "Kids", "lemma": "kid", "upos": "NOUN", "xpos": "NNS", "head": 2,
+         "feats": "Case=Nom|Number=Plur", "deprel": "nsubj", "probability": 0.9},
+        {"id": 2, "form": "sing", "lemma": "sing", "upos": "VERB", "xpos": "VBP", "head": 0,
+         "deprel": "root", "probability": 0.9},
+    ],
+    "how": "greedy",
+    "distribution": [[0.1, 0.0, 0.9], [0.9, 0.1, 0.0]],
+}  # fmt: skip
+"""With all columns."""
+
 
 def submit(page: Page, text: str) -> None:
     page.get_by_label("Text or CoNLL-U").fill(text)
@@ -63,7 +76,7 @@ def answer_with(page: Page, *sentences: dict[str, Any]) -> None:
 
 
 def pictures_of(sentence: dict[str, Any]) -> dict[str, DrawnTree]:
-    columns = ("form", "upos", "head", "deprel")
+    columns = ("form", "lemma", "upos", "feats", "head", "deprel")
     words = sentence["words"]
     drawn = sentence_from_words([[str(w.get(c, "_")) for c in columns] for w in words], columns)
     parse = Parse(

@@ -12,6 +12,14 @@
  * @property {string} [decoder]
  */
 
+/**
+ * A text that is clearly in another language than that of its model.
+ *
+ * @typedef {object} LanguageHint
+ * @property {string} name
+ * @property {string | null} model
+ */
+
 const MAX_TRIES = 4;
 const MAX_WAIT_SECONDS = 30;
 const MAX_LENGTH_WITH_DISTRIBUTION = 20_000;
@@ -57,7 +65,7 @@ export function isConllu(typed) {
  *
  * @param {Request} request
  * @param {Access} access
- * @returns {Promise<{model: string, sentences: Answer[]}>}
+ * @returns {Promise<{model: string, sentences: Answer[], language?: LanguageHint}>}
  */
 export async function parse(request, access) {
   const length = (request.text ?? request.conllu ?? "").length;

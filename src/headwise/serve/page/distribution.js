@@ -3,6 +3,7 @@
  */
 
 import { element } from "./dom.js";
+import { spaced } from "./words.js";
 
 /** @typedef {import("./tree.js").Sentence} Sentence */
 
@@ -33,6 +34,8 @@ export function distributionPanel(sentence, position, onClose) {
   close.addEventListener("click", onClose);
   const panel = element("section", { class: "distribution", "aria-label": `Heads of ${form}` });
   panel.append(element("div", { class: "panel-top" }, title, close));
+  const analysis = analysisOf(sentence.words[position - 1]);
+  if (analysis) panel.append(element("p", { class: "facts" }, element("bdi", {}, analysis)));
   const row = sentence.distribution?.[position - 1];
   panel.append(
     row
@@ -44,6 +47,15 @@ export function distributionPanel(sentence, position, onClose) {
         ),
   );
   return panel;
+}
+
+/**
+ * Say what else the model found about a word: lemma, tags and features.
+ *
+ * @param {import("./tree.js").Word} word
+ */
+function analysisOf({ lemma, upos, xpos, feats }) {
+  return [lemma, upos, xpos, spaced(feats)].filter(Boolean).join(" · ");
 }
 
 /**

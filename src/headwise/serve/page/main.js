@@ -105,12 +105,14 @@ async function run() {
   if (model.value) request.model = model.value;
   if (decoder.value) request.decoder = decoder.value;
   const asked = access();
+  hintAtLanguage();
   form.setAttribute("aria-busy", "true");
   say("Parsing …");
   try {
     const answer = await parse(request, asked);
     Object.assign(state, { shown: { typed, request }, answer: answer.sentences, word: "" });
     showAll();
+    hintAtLanguage(answer.language);
   } catch (error) {
     showError(error);
   } finally {
@@ -128,6 +130,29 @@ function showAll() {
   const summary = `${count === 1 ? "1 sentence" : `${count} sentences`}, ${words === 1 ? "1 word" : `${words} words`}`;
   getElement("count", HTMLElement).textContent = summary;
   say(`Parsed: ${summary}.`);
+}
+
+/**
+ * Offer the model of the language that the text is in, if it is clearly another one.
+ *
+ * @param {import("./api.js").LanguageHint} [hint]
+ */
+function hintAtLanguage(hint) {
+  const box = getElement("language", HTMLElement);
+  box.replaceChildren();
+  if (!hint) return;
+  box.append(`This text looks ${hint.name}. `);
+  const name = hint.model;
+  if (name === null) {
+    box.append("This server has no model for it, so expect errors.");
+    return;
+  }
+  const button = element("button", { type: "button" }, `Parse with ${name}`);
+  button.addEventListener("click", () => {
+    choose(model, name);
+    form.requestSubmit();
+  });
+  box.append(button);
 }
 
 /** Show the next few sentences; a book would be too much at once. */
@@ -213,6 +238,7 @@ async function fillModels() {
   errorBox.replaceChildren();
   const names = Object.keys(answer.models);
   model.replaceChildren(...names.map((name) => element("option", { value: name }, name)));
+  if (names.length > 1) model.append(element("option", { value: "auto" }, "by language"));
   model.value = answer.default_model;
   getElement("model-field", HTMLElement).hidden = names.length < 2;
 }

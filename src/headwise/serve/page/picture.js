@@ -85,8 +85,9 @@ export function interactive(sentence, picture, changed, name, onChoice) {
  * @param {(position: number | null) => void} onChoice
  */
 function wordList(root, sentence, picture, onChoice) {
+  const height = root.viewBox.baseVal.height - picture.floor - 4;
   const options = Array.from(root.querySelectorAll(".word"), (word, index) =>
-    option(word, sentence, picture, index),
+    option(word, sentence, picture, index, height),
   );
   const names = { role: "listbox", "aria-label": "Words", "aria-orientation": "horizontal" };
   const list = shape("g", names, ...options);
@@ -167,19 +168,20 @@ function target(key, at, count, isRightToLeft) {
 }
 
 /**
- * Wrap a word and its tag so that they can be chosen; the name says what the picture shows.
+ * Wrap a word and the lines below it so that they can be chosen; the name says what they show.
  *
  * @param {Element} word
  * @param {Sentence} sentence
  * @param {Picture} picture
  * @param {number} index from 0
+ * @param {number} height of the box around them
  */
-function option(word, sentence, picture, index) {
+function option(word, sentence, picture, index, height) {
   const { head, deprel } = sentence.words[index];
-  const tag = word.nextElementSibling?.matches(".tag") ? word.nextElementSibling : null;
+  const lines = linesBelow(word);
   const name = [
     sentence.forms[index],
-    tag?.textContent,
+    ...lines.map((line) => line.textContent),
     head ? `${deprel} of ${sentence.forms[head - 1]}` : deprel,
     sentence.percents[index],
     isUncertain(sentence.percents[index]) ? "uncertain" : "",
@@ -199,10 +201,23 @@ function option(word, sentence, picture, index) {
       "aria-selected": "false",
       "aria-label": name.filter(Boolean).join(", "),
     },
-    shape("rect", { class: "box", ...box, height: 44, rx: 6 }),
+    shape("rect", { class: "box", ...box, height: fixed(height), rx: 6 }),
     word,
-    ...(tag ? [tag] : []),
+    ...lines,
   );
+}
+
+/**
+ * Find the tag, lemma and other lines that follow a word.
+ *
+ * @param {Element} word
+ * @returns {Element[]}
+ */
+function linesBelow(word) {
+  const lines = [];
+  for (let next = word.nextElementSibling; next?.matches(".tag"); next = next.nextElementSibling)
+    lines.push(next);
+  return lines;
 }
 
 /**

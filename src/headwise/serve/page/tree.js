@@ -7,8 +7,10 @@
  * @typedef {object} Word
  * @property {number} id
  * @property {string} form
+ * @property {string} [lemma]
  * @property {string} [upos]
  * @property {string} [xpos]
+ * @property {string} [feats]
  * @property {number} [head]
  * @property {string} [deprel]
  * @property {number} [probability]

@@ -5,7 +5,13 @@
 import { element } from "./dom.js";
 import { isUncertain } from "./tree.js";
 
-const COLUMNS = ["", "Word", "UPOS", "XPOS", "Label", "Head", "Probability"];
+/** @type {{name: string, key: "lemma" | "upos" | "xpos" | "feats"}[]} */
+const COLUMNS = [
+  { name: "Lemma", key: "lemma" },
+  { name: "UPOS", key: "upos" },
+  { name: "XPOS", key: "xpos" },
+  { name: "Features", key: "feats" },
+];
 
 /**
  * @param {import("./tree.js").Sentence} sentence
@@ -13,23 +19,23 @@ const COLUMNS = ["", "Word", "UPOS", "XPOS", "Label", "Head", "Probability"];
  */
 export function wordsView(sentence) {
   const { forms, percents } = sentence;
-  const rows = sentence.words.map(({ head, upos, xpos, deprel }, index) => {
+  const columns = COLUMNS.filter(({ key }) => sentence.words.some((word) => word[key]));
+  const rows = sentence.words.map((word, index) => {
+    const { head, deprel } = word;
     const percent = percents[index];
     return element(
       "tr",
       { class: isUncertain(percent) ? "unsure" : null },
       element("td", { class: "number" }, String(index + 1)),
       element("th", { scope: "row" }, element("bdi", {}, forms[index])),
-      element("td", {}, upos ?? ""),
-      element("td", {}, xpos ?? ""),
+      ...columns.map(({ key }) => element("td", {}, element("bdi", {}, spaced(word[key])))),
       element("td", {}, deprel ?? ""),
       element("td", {}, ...(head ? [element("bdi", {}, forms[head - 1]), ` (${head})`] : ["ROOT"])),
       element("td", { class: "number" }, (percent ?? "") + (isUncertain(percent) ? " ?" : "")),
     );
   });
-  const names = COLUMNS.map((name) =>
-    name ? element("th", { scope: "col" }, name) : element("td", {}),
-  );
+  const shown = ["Word", ...columns.map(({ name }) => name), "Label", "Head", "Probability"];
+  const names = [element("td", {}), ...shown.map((name) => element("th", { scope: "col" }, name))];
   return element(
     "div",
     { class: "scroll", tabindex: 0, role: "group", "aria-label": "Table of words" },
@@ -40,4 +46,13 @@ export function wordsView(sentence) {
       element("tbody", {}, ...rows),
     ),
   );
+}
+
+/**
+ * Let a line break after each feature.
+ *
+ * @param {string | undefined} value
+ */
+export function spaced(value) {
+  return (value ?? "").replaceAll("|", "|\u200b");
 }

@@ -5,27 +5,27 @@ import msgspec
 
 from headwise.cli.terminal import help_examples, put
 from headwise.errors import escape_controls
-from headwise.model.bundle import find_model, load_bundle, named_models
+from headwise.model.bundle import load_bundle
+from headwise.model.card import licence_line
+from headwise.model.find import find_model
+from headwise.model.languages import language_name
 from headwise.text.segmenter import SEGMENTER_GRAPH
 from headwise.vocabulary.subwords import Subwords
 
 
 @click.command(
     short_help="Describe a model.",
-    epilog=help_examples("headwise info en", "headwise info runs/paper-ewt-1", "headwise info"),
+    epilog=help_examples("headwise info en", "headwise info runs/paper-ewt-1"),
 )
-@click.argument("model", required=False)
+@click.argument("model")
 @click.option(
     "--format", "out_form", type=click.Choice(["text", "json"]), default="text", show_default=True
 )
-def info(model: str | None, out_form: str) -> None:
-    """Describe a model: what it is, where it comes from; check that its files are complete.
+def info(model: str, out_form: str) -> None:
+    """Describe MODEL: what it is, where it comes from; check that its files are complete.
 
-    Without MODEL, list the models inside the package and in `models/`.
+    headwise models lists what there is.
     """
-    if model is None:
-        put("\n".join(sorted(named_models())))
-        return
     bundle = load_bundle(find_model(model))
     manifest = bundle.manifest
     if out_form == "json":
@@ -34,11 +34,13 @@ def info(model: str | None, out_form: str) -> None:
     vocab = bundle.vocab
     rows = [
         ("model", str(bundle.path)),
+        ("language", language_name(manifest.about.language) or "not stated"),
+        ("licence", licence_line(manifest.about)),
         ("format", f"{manifest.format_version} (headwise {manifest.headwise_version})"),
         ("text", "finds words in raw text" if SEGMENTER_GRAPH in manifest.files else "needs words"),
         ("reads tags", ", ".join(column.upper() for column in vocab.reads) or "none"),
         ("treebanks", ", ".join(vocab.treebanks) or "tells none apart"),
-        ("predicts tags", ", ".join(column.upper() for column in vocab.predicted) or "none"),
+        ("fills in", ", ".join([*map(str.upper, vocab.outputs), "HEAD", "DEPREL"])),
         (
             "knows",
             f"{len(vocab.words.strings):,} words, {len(vocab.labels.strings)} labels, "

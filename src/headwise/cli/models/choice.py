@@ -1,0 +1,143 @@
+"""Which model a command uses: by name or by the language of the input, and what to say about it."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+
+from headwise.errors import ConfigError, DataError, escape_controls
+from headwise.files import standard
+from headwise.model.bundle import Bundle, load_bundle, open_manifest
+from headwise.model.card import licence_line
+from headwise.model.find import AUTO, find_model, how_to_install, release_index
+from headwise.model.languages import language_name
+from headwise.settings.about import About
+from headwise.settings.choices import Input
+from headwise.text.choose import FEWEST_LETTERS, choose_model, installed_languages, other_language
+from headwise.text.read import SAMPLE_BYTES, sample_text, take_start
+
+_NOTES = Path("headwise") / "licences"
+
+
+def open_models(names: Sequence[str], quiet: bool) -> list[Bundle]:
+    """Load models by name or folder, and mention licences that forbid commercial use."""
+    bundles = [load_bundle(find_model(name)) for name in names]
+    for name, bundle in zip(names, bundles, strict=True):
+        mention_licence(name, bundle.manifest.about, quiet)
+    return bundles
+
+
+def mention_licences(names: Sequence[str], quiet: bool) -> None:
+    """Do so for models that are loaded later."""
+    for name in names:
+        mention_licence(name, open_manifest(find_model(name)).about, quiet)
+
+
+def mention_licence(
+    name: str, about: About, quiet: bool, environment: Mapping[str, str] = os.environ
+) -> None:
+    """Say once on each machine that a model is not for commercial use.
+
+    What was said is kept in a file of the user; where none can be written, it is said again.
+    """
+    if not about.is_non_commercial or quiet:
+        return
+    note = f"{language_name(about.language)} {about.licence}"
+    path = _state_folder(environment) / _NOTES
+    with suppress(OSError, UnicodeDecodeError):
+        if note in path.read_text(encoding="utf-8").splitlines():
+            return
+    click.echo(f"headwise: model {escape_controls(name)}: {licence_line(about)}", err=True)
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a", encoding="utf-8") as stream:
+            stream.write(f"{note}\n")
+
+
+def _state_folder(environment: Mapping[str, str]) -> Path:
+    """Find where programs of this system keep what they remember."""
+    if sys.platform == "win32":
+        return Path(environment.get("LOCALAPPDATA") or "~").expanduser()
+    folder = environment.get("XDG_STATE_HOME") or ""
+    if os.path.isabs(folder):
+        return Path(folder)
+    return Path(os.path.expanduser("~")) / ".local" / "state"
+
+
+def choose_by_text(
+    names: tuple[str, ...], source: str, form: Input, is_file: bool, quiet: bool
+) -> tuple[tuple[str, ...], str | BinaryIO]:
+    """Replace `auto` by the model of the language of the input.
+
+    Gives the models and the source to read on from: a stream that cannot be read twice has its
+    start put back.
+    """
+    if AUTO not in names:
+        return names, source
+    if len(names) > 1:
+        raise ConfigError(f"--model {AUTO}: not together with other models", "give one of them")
+    rest: str | BinaryIO = source
+    if not is_file:
+        text = source
+    elif os.path.isfile(source):
+        text = sample_text(_peek(source), form)
+    else:
+        is_stdin = source == "-"
+        raw = standard(sys.stdin, "<stdin>").buffer if is_stdin else _opened(source)
+        start, rest = take_start(raw, "<stdin>" if is_stdin else source)
+        text = sample_text(start, form)
+    name = choose_model(text, installed_languages())
+    if not quiet:
+        click.echo(f"headwise: model {name}", err=True)
+    return (name,), rest
+
+
+def warn_of_language(bundle: Bundle, source: str, form: Input, is_file: bool, quiet: bool) -> None:
+    """Say so in one line if the input is clearly in another language than the model's."""
+    about = bundle.manifest.about
+    if quiet or not about.language:
+        return
+    text = source if not is_file else sample_text(_peek(source), form)
+    if len(text) < FEWEST_LETTERS:
+        return
+    other = other_language(text, about.language)
+    if other is None:
+        return
+    names = [name for name, language in installed_languages().items() if language == other]
+    offers = [name for name, offer in release_index().items() if offer.about.language == other]
+    if names:
+        advice = f"; try --model {min(names, key=len)}"
+    else:
+        advice = f"; {how_to_install(min(offers, key=len))}" if offers else ""
+    click.echo(
+        f"headwise: the text looks {language_name(other)}, and the model is for "
+        f"{language_name(about.language)}{advice}",
+        err=True,
+    )
+
+
+def _opened(source: str) -> BinaryIO:
+    """Open a pipe that has a name; whoever reads it to its end lets it go."""
+    try:
+        return open(source, "rb")
+    except OSError as error:
+        raise DataError(error.strerror or "cannot be read", source) from error
+
+
+def _peek(source: str) -> bytes:
+    """Read the start of a file, or what stdin has at once; nothing is lost or waited for twice."""
+    with suppress(OSError):
+        if source != "-":
+            if not os.path.isfile(source):
+                return b""
+            with open(source, "rb") as stream:
+                return stream.read(SAMPLE_BYTES)
+        buffer = getattr(sys.stdin, "buffer", None)
+        peek = getattr(buffer, "peek", None)
+        if peek is not None:
+            return bytes(peek(SAMPLE_BYTES)[:SAMPLE_BYTES])
+    return b""

@@ -1,0 +1,199 @@
+"""The k best trees, one after the other (Camerini et al., 1980; Zmigrod et al., 2021).
+
+A space of trees is what is left when some arcs are required and some forbidden. Its best tree is
+the answer of Chu-Liu-Edmonds. The contraction that found it also tells which arc to do without at
+least loss: a set of words that was contracted can be entered by another arc, from a word that does
+not hang on it, and nothing else changes but the inside of the set. So the space splits in two,
+without that arc and with it, and the best of all parts is next. O(N^2) time for each tree.
+
+One root, and subtrees of given words, need nothing more: trees are ordered by the pairs of
+`allowed.entry_pairs`, and all that satisfy the constraints come before all that do not.
+Projective trees are left to `k_best_projective`.
+"""
+
+import heapq
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headwise.trees.allowed import enters_once, entry_pairs
+from headwise.trees.chu_liu_edmonds import Contraction, contract_cycles, open_cycles
+from headwise.trees.tree import Heads, ScoreMatrix, Weights
+
+
+def k_best_trees(scores: ScoreMatrix, k: int, sets: NDArray[np.bool_]) -> list[Heads]:
+    """Return the heads `[N+1]` of the k trees with the highest sums of scores, best first.
+
+    Fewer if there are no more. Of trees with equal sums, any may come first.
+
+    Example: N = 2, `scores[1] = [5, _, 10]`, `scores[2] = [1, 8, _]`. The best tree is `[0, 0, 1]`,
+    13; it contracts 1 and 2. Without its arc from ROOT to 1, ROOT enters at 2 instead, at a loss of
+    2: `[0, 2, 0]`, 11. Without its arc from 1 to 2, word 2 hangs on ROOT, at a loss of 7:
+    `[0, 0, 0]`, 6. So they come in this order.
+
+    Args:
+        scores: `[N+1, N+1]`, `[dependent, head]`, finite, or -inf for an arc that is not allowed;
+            row 0 and the diagonal are never read.
+        k: how many trees.
+        sets: of words that exactly one arc may enter, `[S, N+1]`: all words for one root.
+    """
+    rows = np.array(scores, dtype=np.float64)
+    np.fill_diagonal(rows, -np.inf)
+    rows[0] = -np.inf
+    search = _Search(entry_pairs(rows, sets) if len(sets) else rows)
+    search.enter(())
+    trees: list[Heads] = []
+    while len(trees) < k and (tree := search.next_tree()) is not None:
+        if not enters_once(tree, sets):
+            break  # and so do all trees after it
+        trees.append(tree)
+    return trees
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """An arc that is required or forbidden in a space of trees."""
+
+    word: int
+    head: int
+    is_required: bool
+
+
+_Space = tuple[_Decision, ...]
+
+
+class _Search:
+    """Spaces of trees that have no tree in common, ordered by the best tree that is left in each.
+
+    The next tree of a space is the best one without a certain arc of a tree that was returned
+    before. What is left of the space, with that arc, is looked at when that tree has been returned.
+    """
+
+    def __init__(self, rows: Weights) -> None:
+        """Start with nothing to search; `rows` `[N+1, N+1]` are never written into."""
+        self._rows = rows
+        self._words = np.arange(1, len(rows))
+        self._queue: list[tuple[float, float, int, _Space, _Decision | None, Heads | None]] = []
+        self._ties = count()
+
+    def enter(self, space: _Space) -> None:
+        """Add a space no tree of which has been returned."""
+        graph = self._contract(space)
+        if graph is not None:
+            self._push(self._weigh(open_cycles(graph)), space, None, None)
+
+    def next_tree(self) -> Heads | None:
+        """Return the best tree that is left, None if there is none."""
+        if not self._queue:
+            return None
+        *_, space, without, tree = heapq.heappop(self._queue)
+        if without is not None and tree is not None:
+            self._leave_out(tree, (*space, _Decision(without.word, without.head, True)))
+            space = (*space, without)
+        graph = self._contract(space)
+        assert graph is not None  # a space is in the queue because it has a tree
+        best = open_cycles(graph)
+        self._split(best, graph, space)
+        return best
+
+    def _leave_out(self, tree: Heads, space: _Space) -> None:
+        """Add a space without its best tree, which has been returned."""
+        graph = self._contract(space)
+        assert graph is not None
+        best = open_cycles(graph)
+        # With equal sums, another tree may be found: split by where it differs.
+        while (differing := np.flatnonzero(best != tree)).size:
+            word = int(differing[0])
+            arc = word, int(tree[word])
+            self._push(self._weigh(best), (*space, _Decision(*arc, False)), None, None)
+            space = (*space, _Decision(*arc, True))
+            graph = self._contract(space)
+            assert graph is not None
+            best = open_cycles(graph)
+        self._split(tree, graph, space)
+
+    def _split(self, tree: Heads, graph: Contraction, space: _Space) -> None:
+        """Add what is left of a space besides its best tree."""
+        loss, word = find_swap(graph, tree)
+        if loss.real != -np.inf:
+            without = _Decision(word, int(tree[word]), False)
+            self._push(self._weigh(tree) + loss, space, without, tree)
+
+    def _push(
+        self, weight: complex, space: _Space, without: _Decision | None, tree: Heads | None
+    ) -> None:
+        order = -weight.real, -weight.imag, next(self._ties)
+        heapq.heappush(self._queue, (*order, space, without, tree))
+
+    def _weigh(self, tree: Heads) -> complex:
+        return complex(self._rows[self._words, tree[1:]].sum())
+
+    def _contract(self, space: _Space) -> Contraction | None:
+        rows = self._rows.copy()
+        for decision in space:
+            if decision.is_required:
+                weight = rows[decision.word, decision.head]
+                rows[decision.word] = -np.inf
+                rows[decision.word, decision.head] = weight
+            else:
+                rows[decision.word, decision.head] = -np.inf
+        return contract_cycles(rows, keep_rows=True)
+
+
+def find_swap(graph: Contraction, heads: Heads) -> tuple[complex, int]:
+    """Find the word whose arc the best tree can do without at least loss.
+
+    Every arc of the tree enters a word and perhaps cycles around it. Another arc may enter the
+    outermost of them, from a word that does not hang on this one. The weights in the contraction
+    say what is lost by that: inside, the rest follows.
+
+    Args:
+        graph: the contraction that gave the tree, with all rows.
+        heads: `[N+1]`, the tree.
+
+    Returns:
+        The weight that is lost, 0 or less; -inf if there is no other tree.
+    """
+    n_slots = len(heads)
+    outermost = list(range(len(graph.rows)))  # of each vertex, the one whose arc enters it too
+    head_of = list(graph.head)
+    same_head: dict[int, complex] = {}  # loss if the same word enters elsewhere
+    for vertex in range(len(graph.rows) - 1, n_slots - 1, -1):
+        head = head_of[vertex]
+        members = graph.cycles[vertex - n_slots]
+        entered = int(graph.entered[vertex - n_slots][head])
+        outermost[entered], head_of[entered] = outermost[vertex], head
+        weights = np.array([graph.rows[m][head] for m in members if m != entered])
+        loss = weights.max() - graph.rows[entered][head]
+        same_head[outermost[entered]] = max(
+            (same_head.get(outermost[entered], -np.inf), loss),
+            key=lambda pair: (pair.real, pair.imag),
+        )
+    if n_slots == 1:
+        return complex(-np.inf), 0
+    words = np.arange(1, n_slots)
+    losses = np.array([graph.rows[vertex] for vertex in outermost[1:n_slots]])  # [N, N+1]
+    losses -= losses[words - 1, heads[1:]][:, None]
+    losses[words - 1, heads[1:]] = [
+        same_head.get(vertex, -np.inf) for vertex in outermost[1:n_slots]
+    ]
+    losses[_below(heads).T[1:]] = -np.inf
+    flat = int(losses.argmax())
+    return complex(losses.flat[flat]), flat // n_slots + 1
+
+
+def _below(heads: Heads) -> NDArray[np.bool_]:
+    """Tell which words hang on which, themselves included, `[N+1, N+1]`, `[below, above]`."""
+    head_of = heads.tolist()
+    dependents: list[list[int]] = [[] for _ in head_of]
+    for word, head in enumerate(head_of[1:], start=1):
+        dependents[head].append(word)
+    below = np.eye(len(heads), dtype=np.bool_)
+    words = dependents[0]
+    while words:
+        word = words.pop()
+        below[word] |= below[head_of[word]]
+        words.extend(dependents[word])
+    return below
