@@ -16,11 +16,11 @@ import onnx
 from onnx import numpy_helper
 
 import headwise
-from bench.ship import CARD
 from headwise.errors import ModelError
 from headwise.evaluate.confidence import HeadScores
 from headwise.model.bundle import PAIR_WEIGHTS, SELECT, WEIGHTS, Bundle, Description, load_bundle
 from headwise.model.bundle import write_bundle as write
+from headwise.model.package import CARD
 from headwise.vocabulary.encode import heads_array
 
 
@@ -64,9 +64,7 @@ def calibrate(model: Bundle, dev: Path) -> tuple[float, float, float]:
     total = temperature * manifest.scores.get("temperature", 1.0)
     scores = manifest.scores | {"temperature": total, "dev_calibration_error": after}
     card = (model.path / CARD).read_bytes() if (model.path / CARD).exists() else b""
-    write(
-        model.path, Description(manifest.model, manifest.decode, manifest.provenance, scores), files
-    )
+    write(model.path, msgspec.structs.replace(manifest, scores=scores), files)
     if card:
         (model.path / CARD).write_bytes(card)
     return temperature, before.error(), after

@@ -23,11 +23,24 @@ import headwise
 from bench.segment import text_of
 from headwise import Sentence, read_sentences
 from headwise.errors import DataError
+from headwise.evaluate.metrics import WORD_METRICS
+from headwise.evaluate.raw import METRICS as RAW_METRICS
 from headwise.evaluate.scores import score
 from headwise.files import whole_file
+from headwise.settings.choices import Column
 from headwise.treebank.conllu import write_conllu
 
-METRICS = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UAS", "LAS", "CLAS")
+METRICS = tuple(RAW_METRICS.values())
+NEEDED: dict[str, set[Column]] = {
+    "upos": {"upos"},
+    "xpos": {"xpos"},
+    "ufeats": {"feats"},
+    "alltags": {"upos", "xpos", "feats"},
+    "lemmas": {"lemma"},
+    "mlas": {"upos", "feats"},
+    "blex": {"lemma"},
+}
+"""The columns that a model must predict for a score of gold tokens; the others have none."""
 PARSER = (
     "iterations=10;transition_system=swap;transition_oracle=static_lazy;structured_interval=8;"
     "single_root=1"
@@ -87,21 +100,16 @@ def official(gold: list[Sentence], predicted: Path) -> Row:
 
 
 def from_gold_tokens(model: str, gold: list[Sentence]) -> Row:
-    """Score one of our models on gold sentences and words, with predicted tags."""
+    """Score one of our models on gold sentences and words, with predicted columns."""
     parser = headwise.load(model)
     parsed = [s.with_parse(parse) for s, parse in zip(gold, parser.parse(gold), strict=True)]
     scores = score(gold, parsed)
-    pairs = [
-        pair
-        for expected, predicted in zip(gold, parsed, strict=True)
-        for pair in zip(expected.words, predicted.words, strict=True)
-    ]
-    percents = {
-        name.upper(): 100 * sum(getattr(a, name) == getattr(b, name) for a, b in pairs) / len(pairs)
-        for name in parser.vocab.predicted
+    values = {
+        title: getattr(scores, name)
+        for name, title in WORD_METRICS.items()
+        if NEEDED.get(name, set()) <= parser.vocab.outputs.keys()
     }
-    percents |= {"UAS": scores.uas, "LAS": scores.las}
-    return {name: round(value, 2) for name, value in percents.items()}
+    return {title: round(value, 2) for title, value in values.items() if value is not None}
 
 
 def rows_for(model: str, folder: Path, given: argparse.Namespace) -> Iterator[Row]:

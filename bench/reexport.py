@@ -1,6 +1,6 @@
 """Rewrite the ONNX graphs of a model folder as `headwise train` would write them, without training.
 
-    python -m bench.reexport models/en-accurate
+    python -m bench.reexport models/en-accurate/src/headwise_en_accurate
 
 Weights that use all of int8 are narrowed to the half of it that gives the same results on every CPU
 (`learn.export.graphs.quantise`). Metadata of the exporter, which names paths of the machine that
@@ -16,7 +16,7 @@ import onnx
 from onnx import numpy_helper
 
 from headwise.learn.export.graphs import HALF, without_remarks
-from headwise.model.bundle import MANIFEST, Description, load_bundle, write_bundle
+from headwise.model.bundle import MANIFEST, load_bundle, write_bundle
 
 
 def narrow(data: bytes) -> bytes:
@@ -45,12 +45,11 @@ def reexport(folder: Path) -> None:
     """Rewrite one folder in place."""
     bundle = load_bundle(folder)
     manifest = bundle.manifest
-    description = Description(manifest.model, manifest.decode, manifest.provenance, manifest.scores)
     files = {name: bundle.read(name) for name in manifest.files}
     graphs = {name: narrow(data) for name, data in files.items() if name.endswith(".onnx")}
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
         target = Path(scratch) / "target"
-        write_bundle(target, description, files | graphs)
+        write_bundle(target, manifest, files | graphs)
         for name in (*manifest.files, MANIFEST):
             (folder / name).unlink()
         for path in target.iterdir():

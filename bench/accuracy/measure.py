@@ -16,7 +16,8 @@ from bench.accuracy.plan import read_plan
 from bench.experiment.results import write_json
 from headwise import DecodeConfig, Sentence
 from headwise.evaluate.scores import score
-from headwise.model.bundle import WEIGHTS, Bundle, find_model, load_bundle
+from headwise.model.bundle import WEIGHTS, Bundle, load_bundle
+from headwise.model.find import find_model
 from headwise.runtime.parser import Parser
 
 DECODE = DecodeConfig(decoder="mst", single_root=True)

@@ -2,13 +2,16 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import headwise
 from bench.calibrate import calibrate
 from bench.confidence import main as print_tables
 from headwise.errors import ModelError
-from headwise.model.bundle import Bundle, find_model, load_bundle, slim
+from headwise.evaluate.confidence import calibration_error
+from headwise.model.bundle import Bundle, load_bundle, slim
+from headwise.model.find import find_model
 
 
 def slimmed(run: Path, folder: Path) -> Bundle:
@@ -16,15 +19,34 @@ def slimmed(run: Path, folder: Path) -> Bundle:
     return load_bundle(folder)
 
 
-def test_the_table_compares_probabilities_with_accuracy(
+def test_the_tables_compare_probabilities_with_accuracy(
     full_run: Path, tiny_treebank: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    print_tables([f"{full_run}={tiny_treebank}"])
-    title, _, header, _, *rows = capsys.readouterr().out.strip().splitlines()
-    assert "calibration error" in title
-    assert header.count("|") == 5
-    shares = [float(row.split("|")[2].strip(" %")) for row in rows]
-    assert sum(shares) == pytest.approx(100, abs=0.3)
+    pair = f"{full_run}={tiny_treebank}"
+    assert print_tables([pair]) == 0
+    _, table, *ranges = capsys.readouterr().out.strip().split("\n\n")
+    assert "calibration error" in table
+    rows = [row.split("|")[1:-1] for row in table.splitlines()[2:]]
+    columns = [row[0].strip() for row in rows]
+    assert columns[:3] == ["heads", "labels", "arcs"]
+    gold = [sentence for sentence in headwise.read_sentences(tiny_treebank) if len(sentence)]
+    parses = headwise.load(full_run).parse(gold)
+    probabilities = [p for parse in parses for p in parse.probabilities]
+    right = [
+        head == given
+        for one, parse in zip(gold, parses, strict=True)
+        for head, given in zip(parse.heads, one.heads, strict=True)
+    ]
+    error = calibration_error(np.array(probabilities), np.array(right))
+    assert float(rows[0][4]) == pytest.approx(error, abs=0.05)
+    assert len(ranges) == len(columns)
+    for column, part in zip(columns, ranges, strict=True):
+        header, _, *lines = part.splitlines()
+        assert header.startswith(f"| {column} |")
+        shares = [float(line.split("|")[2].strip(" %")) for line in lines]
+        assert sum(shares) == pytest.approx(100, abs=0.3)
+    assert print_tables([pair, "--limit", "0"]) == 1
+    assert "over 0 points" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["full_run", "encoder_run"])

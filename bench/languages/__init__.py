@@ -1,0 +1,1 @@
+"""Every column of many treebanks: one recipe, trained side by side, scored on dev."""
