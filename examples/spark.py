@@ -18,8 +18,11 @@ from headwise.corpus.dataset import TABLE_SCHEMA, TableParser
 
 SCHEMA = """
     document_id string, sentence_id string, text string, tokens array<string>,
-    upos array<string>, xpos array<string>, heads array<int>, labels array<string>,
-    starts array<bigint>, ends array<bigint>, probabilities array<float>,
+    lemmas array<string>, upos array<string>, xpos array<string>, feats array<string>,
+    heads array<int>, labels array<string>, starts array<bigint>, ends array<bigint>,
+    probabilities array<float>, lemma_probabilities array<float>, upos_probabilities array<float>,
+    xpos_probabilities array<float>, feats_probabilities array<float>,
+    label_probabilities array<float>,
     multiword array<struct<first: int, last: int, form: string, start: bigint, end: bigint>>,
     how string, metadata string, error string
 """

@@ -89,6 +89,17 @@ def write_bert(folder: Path, **changes: Any) -> Path:
     return write_folder(folder, BertModel, BertConfig(**told | changes), word_pieces())
 
 
+def write_mpnet(folder: Path, **changes: Any) -> Path:
+    """Write an MPNet with random weights as a Hugging Face folder; its windows are 150 ids long."""
+    from transformers import MPNetConfig, MPNetModel
+
+    told = {
+        "vocab_size": N_IDS, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
+        "intermediate_size": 24, "max_position_embeddings": 152, "pad_token_id": 1,
+    }  # fmt: skip
+    return write_folder(folder, MPNetModel, MPNetConfig(**told | changes), word_pieces())
+
+
 def write_folder(folder: Path, kind: Any, config: Any, tokenizer: bytes) -> Path:
     """Write a transformer of any kind, its weights drawn from one seed."""
     import torch

@@ -2,21 +2,30 @@
 
 import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import headwise
 from headwise.errors import ConfigError
 from headwise.learn.scorer import TorchScorer
-from headwise.model.bundle import find_model, load_bundle
+from headwise.model.bundle import load_bundle
+from headwise.model.find import find_model
 from headwise.runtime.scorer import BatchScorer
-from headwise.settings.parsing import DecodeConfig
+from headwise.settings.parsing import DecodeConfig, columns_to_keep
 
 
 def test_the_cpu_needs_nothing_else() -> None:
     parser = headwise.load(load_bundle(find_model("en")), keep_tags=True)
     assert isinstance(parser.scorer, BatchScorer)
-    assert parser.settings.keep_tags
+    assert parser.settings.keep == ("upos", "xpos")
+
+
+@pytest.mark.parametrize("keep", ["heads, lemma,upos", ["heads", "upos", "lemma", "upos"]])
+def test_columns_to_keep_are_a_list_or_a_string(keep: Any) -> None:
+    assert columns_to_keep(keep) == ("lemma", "upos", "heads")
+    assert columns_to_keep("feats", keep_tags=True) == ("upos", "xpos", "feats")
+    assert columns_to_keep("") == columns_to_keep([]) == ()
 
 
 def test_other_devices_are_those_of_torch(tiny_run: Path) -> None:
@@ -28,6 +37,8 @@ def test_other_devices_are_those_of_torch(tiny_run: Path) -> None:
 def test_impossible_values_are_refused() -> None:
     with pytest.raises(ConfigError, match="decode: Invalid enum value 'best'"):
         headwise.load(decode=DecodeConfig(decoder="best"))  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="keep: there is no column 'head'"):
+        headwise.load(keep="lemma,head")
     with pytest.raises(ConfigError, match="memory_budget is -5"):
         headwise.load(memory_budget=-5)
     with pytest.raises(ConfigError, match="threads is 0"):

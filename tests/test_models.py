@@ -9,10 +9,11 @@ import pytest
 from onnx import numpy_helper
 
 import headwise
-from headwise.model.bundle import MANIFEST
+from headwise.model.bundle import load_bundle
+from headwise.model.card import licence_notice, project_file
+from headwise.model.find import describe_model, packages_in, release_index
 
 ROOT = Path(__file__).parents[1]
-MODEL_ROOTS = (ROOT / "models", ROOT / "src/headwise/models")
 MAX_MIB = {"en-accurate": 32}
 EXPECTED_HEADS = {
     "en": ("Kids love candy.", [2, 0, 2, 2]),
@@ -22,9 +23,8 @@ EXPECTED_HEADS = {
     "pt": ("O menino comprou um livro.", [2, 3, 0, 5, 3, 3]),
     "zh": ("孩子们喜欢糖果。", None),
 }
-FOLDERS = {
-    path.parent.name: path.parent for root in MODEL_ROOTS for path in root.glob(f"*/{MANIFEST}")
-}
+PACKAGES = packages_in(ROOT / "models")
+FOLDERS = PACKAGES | {"en": ROOT / "src/headwise/models/en"}
 
 
 def test_every_shipped_model_is_tested() -> None:
@@ -57,8 +57,37 @@ def test_checksums_of_all_model_files_are_in_one_file() -> None:
         name: digest
         for digest, name in map(str.split, (ROOT / "models/SHA256SUMS").read_text().splitlines())
     }
-    files = [path for folder in FOLDERS.values() for path in folder.iterdir()]
+    files = [
+        path for root in ("models", "src/headwise/models") for path in (ROOT / root).rglob("*")
+    ]
     found = {
-        str(path.relative_to(ROOT)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files
+        str(path.relative_to(ROOT)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files
+        if path.is_file() and path.name != "SHA256SUMS"
     }
     assert listed == found, "run: make checksums"
+
+
+def test_the_index_of_the_release_is_what_the_packages_are() -> None:
+    offers = {name: describe_model(name, folder) for name, folder in PACKAGES.items()}
+    assert release_index() == offers, "run: make checksums"
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_each_package_is_what_its_manifest_says(name: str) -> None:
+    manifest = load_bundle(PACKAGES[name]).manifest
+    folder = ROOT / "models" / name
+    assert manifest.about.language == name.split("-", maxsplit=1)[0]
+    assert manifest.about.licence
+    assert (folder / "pyproject.toml").read_text() == project_file(name, manifest)
+    assert (folder / "LICENSE").read_text() == licence_notice(name, manifest.about)
+    assert list(folder.rglob("*.py")) == []
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_pages_name_every_licence_that_forbids_commercial_use(name: str) -> None:
+    about = load_bundle(FOLDERS[name]).manifest.about
+    for page in (ROOT / "README.md", ROOT / "docs/models.md"):
+        rows = [line for line in page.read_text().splitlines() if line.startswith(f"| `{name}` |")]
+        assert rows, f"{page.name} has no row of {name}"
+        assert ("-NC-" in rows[0]) == about.is_non_commercial

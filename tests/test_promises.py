@@ -7,7 +7,8 @@ from pathlib import Path
 
 import headwise
 from headwise.evaluate.scores import score
-from headwise.model.bundle import DEFAULT_MODEL, MANIFEST, MODELS_FOLDER, load_bundle, named_models
+from headwise.model.bundle import MANIFEST, load_bundle
+from headwise.model.find import DEFAULT_MODEL, MODELS_FOLDER, named_models
 
 SAMPLE = Path(__file__).parent / "fixtures" / "ewt-dev-100.conllu"
 GIBIBYTE = 2**30
