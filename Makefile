@@ -5,6 +5,7 @@
 # make wheel      build the wheel into dist/; the same commit gives the same bytes
 # make sbom       list what an installation brings with it, as CycloneDX, in dist/
 # make checksums  write models/SHA256SUMS and the index of the models of this release anew
+# make labels     write the table of labels in docs/labels.md anew
 # make clean      remove everything the other targets made
 
 PYTHON ?= python3
@@ -14,7 +15,7 @@ STAMP = .venv/installed
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 COVERAGE_REPORT = .cache/coverage.json
 
-.PHONY: check check-all install lint types test fuzz wheel sbom checksums clean
+.PHONY: check check-all install lint types test fuzz wheel sbom checksums labels clean
 
 check: lint types test
 
@@ -58,6 +59,11 @@ sbom: wheel
 checksums: $(STAMP)
 	mkdir -p .cache && $(BIN)/headwise models --folder models --json > .cache/index.json && mv .cache/index.json src/headwise/models/index.json
 	git ls-files models src/headwise/models | grep -v SHA256SUMS | LC_ALL=C sort | xargs sha256sum > models/SHA256SUMS
+
+labels: $(STAMP)
+	mkdir -p .cache && sed '/^| label/,$$d' docs/labels.md > .cache/labels.md
+	$(BIN)/python -c 'from headwise.treebank.relations import write_glossary; print(write_glossary(), end="")' >> .cache/labels.md
+	mv .cache/labels.md docs/labels.md
 
 clean:
 	rm -rf .venv .coverage $(COVERAGE_REPORT) build dist .mypy_cache .pytest_cache .ruff_cache
