@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 
 import headwise
-from headwise.cli.share import parse_in_processes
+from headwise.cli.streams.share import parse_in_processes
 from headwise.runtime.parser import Parser
 from headwise.runtime.scorer import BatchScorer
 

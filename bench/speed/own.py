@@ -24,7 +24,7 @@ def run(
         import headwise
 
         if processes > 1:
-            import headwise.cli.share
+            import headwise.cli.streams.share
 
         return headwise.load(model)
 
@@ -42,7 +42,7 @@ def run(
         return n_words
 
     def parse_with_processes(parser: "Parser") -> int:
-        from headwise.cli.share import parse_in_processes
+        from headwise.cli.streams.share import parse_in_processes
 
         n_words = 0
         with target.open("wb") as stream:

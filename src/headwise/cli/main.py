@@ -8,7 +8,6 @@ from types import FrameType
 
 import click
 
-from headwise.cli.convert import convert
 from headwise.cli.corpus import corpus
 from headwise.cli.evaluate import evaluate
 from headwise.cli.models.info import info
@@ -18,6 +17,7 @@ from headwise.cli.parse import parse
 from headwise.cli.serve import serve
 from headwise.cli.suggest import suggest_words
 from headwise.cli.train import train
+from headwise.cli.treebanks.convert import convert
 from headwise.errors import HeadwiseError, explain_shortage
 from headwise.version import VERSION
 

@@ -10,7 +10,7 @@ import click
 from headwise import load
 from headwise.cli.choices import check_tags, chosen_columns, chosen_decode, how_to_parse
 from headwise.cli.models.choice import choose_by_text, open_models, warn_of_language
-from headwise.cli.output import (
+from headwise.cli.streams.output import (
     SHOWN,
     OutputFormat,
     Tally,
@@ -19,7 +19,7 @@ from headwise.cli.output import (
     screen_of,
     written,
 )
-from headwise.cli.share import check_processes, parse_in_processes
+from headwise.cli.streams.share import check_processes, parse_in_processes
 from headwise.cli.terminal import help_examples
 from headwise.errors import ConfigError, DataError
 from headwise.files import open_target

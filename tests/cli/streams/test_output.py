@@ -4,8 +4,8 @@ from xml.etree import ElementTree
 import pytest
 
 from headwise import ConfigError, DataError, Malformed, Parse, sentence_from_words
-from headwise.cli import output
-from headwise.cli.output import (
+from headwise.cli.streams import output
+from headwise.cli.streams.output import (
     PAGE,
     SHOWN,
     Annotated,

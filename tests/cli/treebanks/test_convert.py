@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from headwise.cli.main import main
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 FIXTURES = ROOT / "tests" / "fixtures"
 ROAD = FIXTURES / "heads-gentle-road.txt"
 KIDS = "( (S (NP-SBJ (NNS Kids)) (VP (VBP love) (NP (NN candy))) (. .)) )\n"

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from headwise.cli.output import Counts, OutputFormat, counts_of, written
+from headwise.cli.streams.output import Counts, OutputFormat, counts_of, written
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.grouping import shares
 from headwise.runtime.parser import Annotated, Parser

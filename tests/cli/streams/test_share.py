@@ -10,9 +10,9 @@ import invoked
 import pytest
 
 import headwise
-from headwise.cli.share import parse_in_processes
+from headwise.cli.streams.share import parse_in_processes
 
-SAMPLE = Path(__file__).parent.parent / "fixtures" / "ewt-dev-100.conllu"
+SAMPLE = Path(__file__).parents[2] / "fixtures" / "ewt-dev-100.conllu"
 CONLLX = SAMPLE.with_name("hand-made.conllx")
 
 

@@ -1,0 +1,1 @@
+"""What goes into `headwise parse` and what comes out: arguments, files, formats, progress."""

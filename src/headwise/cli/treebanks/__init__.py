@@ -1,0 +1,1 @@
+"""Commands about treebanks as they stand: convert them, look at their trees."""
