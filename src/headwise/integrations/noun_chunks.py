@@ -17,17 +17,11 @@ from spacy.symbols import NOUN, PRON, PROPN, SYM
 from spacy.tokens import Doc, Span, Token
 from spacy.vocab import Vocab
 
+from headwise.treebank.universal import UNIVERSAL_RELATIONS
+
 Chunk: TypeAlias = tuple[int, int, int]
 """The first token, the token after the last, and the id of the name `NP`."""
 ChunkRules: TypeAlias = Callable[[Doc | Span], Iterator[Chunk]]
-# fmt: off
-UNIVERSAL_RELATIONS = frozenset([
-    "acl", "advcl", "advmod", "amod", "appos", "aux", "case", "cc", "ccomp", "clf", "compound",
-    "conj", "cop", "csubj", "dep", "det", "discourse", "dislocated", "expl", "fixed", "flat",
-    "goeswith", "iobj", "list", "mark", "nmod", "nsubj", "nummod", "obj", "obl", "orphan",
-    "parataxis", "punct", "reparandum", "root", "vocative", "xcomp",
-])
-# fmt: on
 _NOMINAL = frozenset([NOUN, PROPN, PRON])
 _INNER = frozenset(["det", "amod", "nummod", "clf", "compound", "flat", "fixed", "goeswith"])
 """Relations of words that belong to the chunk of their head."""

@@ -19,13 +19,10 @@ import msgspec
 from headwise.errors import DataError
 from headwise.files import open_source
 from headwise.treebank.sentence import BLANK, Parse, Sentence
+from headwise.treebank.universal import UNIVERSAL_TAGS
 
 Lemmas = Mapping[str, Mapping[str, str]]
 """For each form, its lemma by universal tag; `_` stands for any tag."""
-UNIVERSAL_TAGS = frozenset(
-    ("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN",
-     "PUNCT", "SCONJ", "SYM", "VERB", "X")
-)  # fmt: skip
 MAX_LINES = 2_000_000
 MAX_LINE_BYTES = 4_096
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
