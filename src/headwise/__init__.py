@@ -3,8 +3,8 @@
     import headwise
 
     parser = headwise.load()
-    for sentence, parse in parser.annotate_text("Kids love candy."):
-        print(sentence.conllu, end="")
+    for word in parser("Kids love candy.").words:
+        print(word.form, word.upos, word.deprel, word.head)
 
 The packages, bottom to top, are in `docs/architecture.md`.
 """
@@ -34,6 +34,7 @@ from headwise.trees.constraints import Constraints
 from headwise.version import VERSION
 
 if TYPE_CHECKING:
+    from headwise.document import Document, ParsedSentence
     from headwise.model.bundle import Bundle
     from headwise.render.svg import Picture
     from headwise.runtime.lemmas import Lemmas
@@ -168,16 +169,22 @@ def suggest(
 
 
 def show(
-    what: "Sentence | Iterable[tuple[Sentence, Parse]]",
+    what: "Document | ParsedSentence | Sentence | Iterable[tuple[Sentence, Parse]]",
     parse: Parse | None = None,
     *,
     max_width: float | None = None,
 ) -> "Picture":
-    """Draw a sentence, or what `Parser.annotate_text` gives, as a picture for a notebook.
+    """Draw a document, a sentence, or what `Parser.annotate_text` gives, for a notebook.
 
     The last expression of a cell is shown by itself; `save` writes it to a file. Wider sentences
     shrink to `max_width` pixels.
     """
+    from headwise.document import Document, ParsedSentence
     from headwise.render.svg import to_picture
 
+    if isinstance(what, ParsedSentence):
+        return to_picture(what.sentence, what.parse, max_width=max_width)
+    if isinstance(what, Document):
+        pairs = [(sentence.sentence, sentence.parse) for sentence in what]
+        return to_picture(pairs, max_width=max_width)
     return to_picture(what, parse, max_width=max_width)

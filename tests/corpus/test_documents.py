@@ -7,20 +7,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from headwise.corpus.documents import Document, Rejected, check_first_line, read_documents
+from headwise.corpus.documents import Rejected, SourceDocument, check_first_line, read_documents
 from headwise.corpus.plan import CorpusJob, make_plan
 from headwise.corpus.splitting import MAX_DOCUMENT_BYTES
 from headwise.errors import ConfigError, DataError
 from tests.corpus.conftest import JobFor
 
 
-def read(path: Path, job: CorpusJob) -> list[Document | Rejected]:
+def read(path: Path, job: CorpusJob) -> list[SourceDocument | Rejected]:
     plan = make_plan([str(path)], None, job)
     return [item for unit in plan.units() for item in read_documents(unit, job)]
 
 
-def ids_and_contents(items: list[Document | Rejected]) -> list[tuple[str, str | bytes]]:
-    return [(i.id, i.content if isinstance(i, Document) else i.error) for i in items]
+def ids_and_contents(items: list[SourceDocument | Rejected]) -> list[tuple[str, str | bytes]]:
+    return [(i.id, i.content if isinstance(i, SourceDocument) else i.error) for i in items]
 
 
 def test_text_by_paragraph_line_and_file(tmp_path: Path, job_for: JobFor) -> None:
@@ -50,7 +50,7 @@ def test_jsonl(tmp_path: Path, job_for: JobFor) -> None:
     ]
     path.write_text("\n".join(json.dumps(row) for row in rows) + "\n\n{bad\n" + "[" * 9_999 + "\n")
     items = read(path, job_for(id_column="key"))
-    assert isinstance(items[0], Document)
+    assert isinstance(items[0], SourceDocument)
     assert items[0].metadata == '{"n":1.5,"tags":["a"]}'
     *results, (_, bad), (_, deep) = ids_and_contents(items)
     assert results == [
@@ -78,7 +78,7 @@ def test_parquet(tmp_path: Path, job_for: JobFor) -> None:
     items = read(path, job_for(text_column="body", unit_bytes=1_000))
     assert [item.id for item in items] == [f"a.parquet:{i}" for i in range(301)]
     assert ids_and_contents(items)[299:] == [("a.parquet:299", "Text 299."), ("a.parquet:300", "")]
-    assert isinstance(items[7], Document)
+    assert isinstance(items[7], SourceDocument)
     assert json.loads(items[7].metadata) == {"day": "2026-01-01", "raw": "AA=="}
     with pytest.raises(DataError, match=r"no column text\n.*the columns are body, day, raw"):
         read(path, job_for())

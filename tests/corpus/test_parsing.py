@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from headwise.corpus.documents import Document, Rejected
+from headwise.corpus.documents import Rejected, SourceDocument
 from headwise.corpus.parsing import (
     BadDocumentError,
     ParsedDocument,
@@ -20,8 +20,8 @@ from tests.corpus.conftest import JobFor
 BAD = b"1\tHi\t_\n\n"
 
 
-def document(i: int, content: str | bytes) -> Document:
-    return Document(f"d{i}", "source", i, content)
+def document(i: int, content: str | bytes) -> SourceDocument:
+    return SourceDocument(f"d{i}", "source", i, content)
 
 
 def sentences(items: Iterator[ParsedDocument | Rejected]) -> list[list[str] | str]:
@@ -46,7 +46,7 @@ def test_parses_do_not_depend_on_what_shares_a_stream(parser: Parser, texts: lis
 def test_one_by_one_reads_no_further_than_it_must(parser: Parser) -> None:
     read = []
 
-    def documents() -> Iterator[Document]:
+    def documents() -> Iterator[SourceDocument]:
         for i in range(3):
             read.append(i)
             yield document(i, "Hi.")

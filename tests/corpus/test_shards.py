@@ -14,7 +14,7 @@ import pytest
 from udtools import Validator  # type: ignore[import-untyped]
 
 from headwise import sentence_from_words
-from headwise.corpus.documents import Document
+from headwise.corpus.documents import SourceDocument
 from headwise.corpus.parsing import ParsedDocument, parse_documents
 from headwise.corpus.plan import Compression, ShardFormat
 from headwise.corpus.shards import SCHEMA, ShardEntry, sentence_row, shard_name, write_shard
@@ -22,10 +22,12 @@ from headwise.errors import DataError
 from headwise.runtime.parser import Parser
 
 DOCUMENTS = [
-    Document("https://x.org/a b%", "s", 0, "Kids don't love candy. So do I.", '{"year":2026}'),
-    Document("two\nlines", "s", 1, "He can't.", '{"a":"\u2028"}'),
+    SourceDocument(
+        "https://x.org/a b%", "s", 0, "Kids don't love candy. So do I.", '{"year":2026}'
+    ),
+    SourceDocument("two\nlines", "s", 1, "He can't.", '{"a":"\u2028"}'),
 ]
-TREEBANK = Document(
+TREEBANK = SourceDocument(
     "conllu",
     "s",
     2,
@@ -33,7 +35,7 @@ TREEBANK = Document(
 )
 
 
-def entries(parser: Parser, documents: list[Document]) -> Iterator[ShardEntry]:
+def entries(parser: Parser, documents: list[SourceDocument]) -> Iterator[ShardEntry]:
     for item in parse_documents(parser, documents):
         assert isinstance(item, ParsedDocument)
         for number, (sentence, parse) in enumerate(item.sentences, 1):
@@ -125,7 +127,7 @@ def test_parquet_has_lemmas_features_and_probabilities(tmp_path: Path, parser: P
 
 def test_row_groups_are_bounded(tmp_path: Path, parser: Parser, texts: list[str]) -> None:
     path = tmp_path / "a.parquet"
-    document = Document("d", "s", 0, " ".join(texts[:20]))
+    document = SourceDocument("d", "s", 0, " ".join(texts[:20]))
     write_shard(path, "parquet", "snappy", entries(parser, [document]), row_group_words=100)
     assert pq.ParquetFile(path).num_row_groups > 2
     write_shard(path, "parquet", "none", entries(parser, []))

@@ -8,8 +8,8 @@ to workers, and hands them out again when a worker dies; there is no scheduler o
     storage          find input files in folders, by pattern, on any file system; open, decompress
     splitting        a byte stream -> the documents that start in a range of it
     plan             what to do: CorpusJob, Source, Slice, Unit, CorpusPlan
-    documents        Unit -> Document, or Rejected with the reason
-    parsing          Document -> sentences with their parses
+    documents        Unit -> SourceDocument, or Rejected with the reason
+    parsing          SourceDocument -> sentences with their parses
     shards           sentences -> rows of Arrow tables; one file, CoNLL-U or Parquet
     units            Unit -> its shard and record; finished work is kept
     isolated_worker  a unit that killed its worker, in a process of its own

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from headwise import load
 from headwise.corpus.documents import (
-    Document,
     Rejected,
+    SourceDocument,
     encode_metadata,
     not_utf8,
     table_rows,
@@ -57,7 +57,7 @@ def parse_table(
 
 def _read_table(
     table: pa.Table, text_column: str, id_column: str | None
-) -> Iterator[Document | Rejected]:
+) -> Iterator[SourceDocument | Rejected]:
     for row in table_rows(table):
         if isinstance(row, UnicodeDecodeError):
             yield Rejected("", "", 0, not_utf8(row))
@@ -67,7 +67,7 @@ def _read_table(
         document_id = row.pop(id_column) if id_column else None
         if document_id is None:
             document_id = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
-        yield Document(str(document_id), "", 0, text, encode_metadata(row))
+        yield SourceDocument(str(document_id), "", 0, text, encode_metadata(row))
 
 
 def _sentence_rows(

@@ -33,7 +33,7 @@ _TOO_LONG = f"longer than {MAX_DOCUMENT_BYTES >> 20} MiB"
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class SourceDocument:
     """A document to parse; `position` is its first byte (or row) in `source`.
 
     `content` is text, or the bytes of CoNLL-U; `metadata` is a JSON object, or empty.
@@ -63,7 +63,7 @@ class _RejectError(Exception):
         self.name = name
 
 
-def read_documents(unit: Unit, job: CorpusJob) -> Iterator[Document | Rejected]:
+def read_documents(unit: Unit, job: CorpusJob) -> Iterator[SourceDocument | Rejected]:
     """Read the documents of a unit in order."""
     for piece in unit.slices:
         read = _read_rows if piece.format == "parquet" else _read_bytes
@@ -131,7 +131,7 @@ def table_rows(table: pa.RecordBatch | pa.Table) -> Iterator[_Row]:
 
 def _make_document(
     content: bytes | _Row | None, name: str, piece: Slice, position: int, job: CorpusJob
-) -> Document | None:
+) -> SourceDocument | None:
     """Decode a document; None for white space, except in CoNLL-U, where every byte is kept."""
     if content is None:
         raise _RejectError(_TOO_LONG)
@@ -140,14 +140,14 @@ def _make_document(
     if isinstance(content, dict):
         return _from_object(content, name, piece, position, job)
     if piece.format == "conllu":
-        return Document(_newdoc_id(content) or name, piece.path, position, content)
+        return SourceDocument(_newdoc_id(content) or name, piece.path, position, content)
     data = content.removeprefix(BOM_UTF8) if position == 0 else content
     if not data.strip():
         return None
     try:
         if piece.format == "jsonl":
             return _from_object(msgspec.json.decode(data), name, piece, position, job)
-        return Document(name, piece.path, position, data.decode("utf-8"))
+        return SourceDocument(name, piece.path, position, data.decode("utf-8"))
     except UnicodeDecodeError as error:
         what = f"not UTF-8 at byte {error.start} of the document (counted from 0)"
         raise _RejectError(what) from error
@@ -166,7 +166,9 @@ def _newdoc_id(data: bytes) -> str | None:
     return None
 
 
-def _from_object(value: Any, name: str, piece: Slice, position: int, job: CorpusJob) -> Document:
+def _from_object(
+    value: Any, name: str, piece: Slice, position: int, job: CorpusJob
+) -> SourceDocument:
     """Take text, id and metadata from a JSON object or a row of a table."""
     if not isinstance(value, dict):
         raise _RejectError("not a JSON object")
@@ -182,7 +184,7 @@ def _from_object(value: Any, name: str, piece: Slice, position: int, job: Corpus
         raise _RejectError(f"{job.text_column} is not a string", name)
     if len(text) > MAX_DOCUMENT_BYTES:
         raise _RejectError(_TOO_LONG, name)
-    return Document(name, piece.path, position, text, encode_metadata(value))
+    return SourceDocument(name, piece.path, position, text, encode_metadata(value))
 
 
 def encode_metadata(row: dict[str, Any]) -> str:

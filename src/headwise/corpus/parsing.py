@@ -10,7 +10,6 @@ Only a `DataError` is the fault of a document. Any other exception (a failing de
 memory, a bug) is passed on: the document may be parsed without error the next time.
 """
 
-from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
@@ -18,7 +17,7 @@ from itertools import chain, groupby, islice
 from typing import cast
 
 from headwise import load
-from headwise.corpus.documents import Document, Rejected
+from headwise.corpus.documents import Rejected, SourceDocument
 from headwise.corpus.plan import CorpusJob, model_fingerprint
 from headwise.errors import ConfigError, DataError, ModelError
 from headwise.model.bundle import Bundle, load_bundle
@@ -29,21 +28,19 @@ from headwise.text.segmenter import NO_SEGMENTER, SEGMENT_HINT, why_no_text
 from headwise.treebank.conllu import read_stream
 from headwise.treebank.sentence import Parse, Sentence
 
-ParsedSentence = tuple[Sentence, Parse]
-
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
     """A document and its sentences; those of a large document are parsed while they are read."""
 
-    document: Document
-    sentences: Iterable[ParsedSentence]
+    document: SourceDocument
+    sentences: Iterable[tuple[Sentence, Parse]]
 
 
 class BadDocumentError(Exception):
     """A document with an error, some of whose sentences have been given out already."""
 
-    def __init__(self, document: Document, error: str) -> None:
+    def __init__(self, document: SourceDocument, error: str) -> None:
         """Keep the document and what is wrong with it."""
         super().__init__(error)
         self.document = document
@@ -52,7 +49,7 @@ class BadDocumentError(Exception):
 
 def parse_documents(
     parser: Parser,
-    documents: Iterable[Document | Rejected],
+    documents: Iterable[SourceDocument | Rejected],
     n_together: int = 1024,
     small_size: int = 2**16,
 ) -> Iterator[ParsedDocument | Rejected]:
@@ -62,13 +59,13 @@ def parse_documents(
     them share a stream. With 1, no document is read before the one before it is parsed.
     """
 
-    def is_large(item: Document | Rejected) -> bool:
-        return isinstance(item, Document) and len(item.content) > small_size
+    def is_large(item: SourceDocument | Rejected) -> bool:
+        return isinstance(item, SourceDocument) and len(item.content) > small_size
 
     for are_large, run in groupby(documents, is_large):
         for item in run:
             if are_large:
-                document = cast(Document, item)
+                document = cast(SourceDocument, item)
                 yield ParsedDocument(document, _parse_while_reading(parser, document))
             else:
                 rest = islice(run, n_together - 1)  # noqa: B031 - the loop goes on after them
@@ -76,51 +73,38 @@ def parse_documents(
 
 
 def _parse_together(
-    parser: Parser, items: Iterable[Document | Rejected]
+    parser: Parser, items: Iterable[SourceDocument | Rejected]
 ) -> Iterator[ParsedDocument | Rejected]:
-    waiting: deque[tuple[Document | Rejected, int]] = deque()  # each with its number of sentences
-
-    def read_all() -> Iterator[Sentence]:
+    def read_all() -> Iterator[tuple[SourceDocument | Rejected, list[Sentence]]]:
         for item in items:
-            document, sentences = item, list[Sentence]()
-            if isinstance(item, Document):
-                try:
-                    sentences = list(_read_sentences(parser, item))
-                except DataError as error:
-                    document = Rejected(item.id, item.source, item.position, error.what)
-            waiting.append((document, len(sentences)))
-            yield from sentences
+            if isinstance(item, Rejected):
+                yield item, []
+                continue
+            try:
+                yield item, list(_read_sentences(parser, item))
+            except DataError as error:
+                yield Rejected(item.id, item.source, item.position, error.what), []
 
-    done: list[ParsedSentence] = []
-    for parsed in _parse_stream(parser, read_all()):
-        while waiting[0][1] == 0:
-            yield _as_parsed(waiting.popleft()[0], [])
-        done.append(parsed)
-        if len(done) == waiting[0][1]:
-            yield _as_parsed(waiting.popleft()[0], done)
-            done = []
-    for item, _ in waiting:
-        yield _as_parsed(item, [])
+    for item, sentences in parser.annotate_groups(read_all()):
+        yield item if isinstance(item, Rejected) else ParsedDocument(item, sentences)
 
 
-def _as_parsed(
-    item: Document | Rejected, sentences: list[ParsedSentence]
-) -> ParsedDocument | Rejected:
-    return item if isinstance(item, Rejected) else ParsedDocument(item, sentences)
-
-
-def _parse_while_reading(parser: Parser, document: Document) -> Iterator[ParsedSentence]:
+def _parse_while_reading(
+    parser: Parser, document: SourceDocument
+) -> Iterator[tuple[Sentence, Parse]]:
     try:
         yield from _parse_stream(parser, _read_sentences(parser, document))
     except DataError as error:
         raise BadDocumentError(document, error.what) from error
 
 
-def _parse_stream(parser: Parser, sentences: Iterator[Sentence]) -> Iterator[ParsedSentence]:
-    return cast(Iterator[ParsedSentence], parser.annotate(sentences))
+def _parse_stream(
+    parser: Parser, sentences: Iterator[Sentence]
+) -> Iterator[tuple[Sentence, Parse]]:
+    return cast(Iterator[tuple[Sentence, Parse]], parser.annotate(sentences))
 
 
-def _read_sentences(parser: Parser, document: Document) -> Iterator[Sentence]:
+def _read_sentences(parser: Parser, document: SourceDocument) -> Iterator[Sentence]:
     if isinstance(document.content, str):
         assert parser.segmenter
         yield from parser.segmenter.segment(document.content)

@@ -26,7 +26,7 @@ from urllib.parse import quote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from headwise.corpus.documents import Document
+from headwise.corpus.documents import SourceDocument
 from headwise.corpus.plan import Compression, ShardFormat
 from headwise.errors import ConfigError
 from headwise.files import whole_file
@@ -77,7 +77,7 @@ SCHEMA = pa.schema(
 )
 """`how` names the decoder that made the tree; `metadata` is a JSON object."""
 
-ShardEntry = tuple[Document, int, Sentence, Parse]
+ShardEntry = tuple[SourceDocument, int, Sentence, Parse]
 """A parsed sentence, its document, and its number there (from 1)."""
 
 
@@ -175,7 +175,7 @@ def _write_parquet(
 
 
 def sentence_row(
-    document: Document,
+    document: SourceDocument,
     number: int,
     sentence: Sentence,
     parse: Parse,

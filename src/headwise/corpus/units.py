@@ -21,7 +21,7 @@ from pathlib import Path
 
 import msgspec
 
-from headwise.corpus.documents import Document, Rejected, read_documents
+from headwise.corpus.documents import Rejected, SourceDocument, read_documents
 from headwise.corpus.parsing import BadDocumentError, parse_documents
 from headwise.corpus.plan import CorpusJob, Unit
 from headwise.corpus.shards import ShardEntry, shard_name, write_shard
@@ -60,7 +60,7 @@ class UnitResult(msgspec.Struct, frozen=True, kw_only=True):
     hint: str | None = None
 
 
-def document_key(item: Document | Rejected) -> str:
+def document_key(item: SourceDocument | Rejected) -> str:
     """Identify a document by its place in the input."""
     return f"{item.source}:{item.position}"
 
@@ -187,10 +187,10 @@ def make_shard(
 
 
 def _skip_documents(
-    documents: Iterable[Document | Rejected],
+    documents: Iterable[SourceDocument | Rejected],
     skip: Mapping[str, str],
     on_document: Callable[[str], None] | None,
-) -> Iterator[Document | Rejected]:
+) -> Iterator[SourceDocument | Rejected]:
     for item in documents:
         key = document_key(item)
         if key in skip:

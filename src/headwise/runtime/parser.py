@@ -15,10 +15,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from operator import methodcaller
 from threading import Lock
+from typing import TypeVar
 
 import numpy as np
 
 from headwise.arrays import FloatArray
+from headwise.document import Document, make_document
 from headwise.errors import ConfigError, DataError, ModelError, plural, refuse
 from headwise.grouping import chunks, defer_exception, in_order, windows
 from headwise.runtime.columns import ColumnWriter, Written, probabilities
@@ -45,6 +47,7 @@ BYTES_PER_WORD = 2**15
 """Bytes for each word: its states, and what an LSTM needs to compute them."""
 Item = Sentence | Malformed
 Annotated = tuple[Item, Parse | None]
+_T = TypeVar("_T")
 
 
 class Parser:
@@ -153,6 +156,54 @@ class Parser:
             assert isinstance(sentence, Sentence)
             assert parse is not None
             yield sentence, parse
+
+    def __call__(self, text: str, threads: int = 1) -> Document:
+        """Parse a text into a document of sentences and words."""
+        (document,) = self.pipe([text], threads)
+        return document
+
+    def pipe(self, texts: Iterable[str], threads: int = 1) -> Iterator[Document]:
+        """Parse many texts: a document for each, in order, as they are ready.
+
+        This is faster than one text at a time, because sentences of similar length share a pass
+        across documents. Only a few hundred sentences, and the documents they belong to, are in
+        memory at a time.
+        """
+        refuse(texts, (str, bytes), "pipe takes several texts: pipe([text]); for one: parser(text)")
+        for text, parsed in self.annotate_groups(self._segment_all(texts), threads):
+            yield make_document(text, parsed)
+
+    def _segment_all(self, texts: Iterable[str]) -> Iterator[tuple[str, list[Sentence]]]:
+        if self.segmenter is None:
+            raise ModelError(NO_SEGMENTER, SEGMENT_HINT)
+        for text in texts:
+            if not isinstance(text, str):
+                raise TypeError(f"a text is {type(text).__name__}, not str")
+            yield text, list(self.segmenter.segment(text))
+
+    def annotate_groups(
+        self, groups: Iterable[tuple[_T, Sequence[Sentence]]], threads: int = 1
+    ) -> Iterator[tuple[_T, list[tuple[Sentence, Parse]]]]:
+        """Parse groups of sentences, each with a key, in one stream; they come back in order."""
+        waiting: deque[tuple[_T, int]] = deque()  # each key with its number of sentences
+
+        def read_all() -> Iterator[Sentence]:
+            for key, sentences in groups:
+                waiting.append((key, len(sentences)))
+                yield from sentences
+
+        done: list[tuple[Sentence, Parse]] = []
+        for sentence, parse in self.annotate(read_all(), threads):
+            while waiting[0][1] == 0:
+                yield waiting.popleft()[0], []
+            assert isinstance(sentence, Sentence)
+            assert parse is not None
+            done.append((sentence, parse))
+            if len(done) == waiting[0][1]:
+                yield waiting.popleft()[0], done
+                done = []
+        for key, _ in waiting:
+            yield key, []
 
     def annotate(
         self, items: Iterable[Item], threads: int = 1, on_error: OnError = "raise"
