@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import httpx
 import uvicorn
+from starlette.applications import Starlette
 
 from headwise.arrays import FloatArray, IntArray
 from headwise.runtime.scorer import Scorer, Selection
@@ -21,7 +22,13 @@ from headwise.treebank.sentence import Sentence
 @contextmanager
 def serving(config: ServeConfig, models: Models) -> Iterator[httpx.Client]:
     """Serve in a thread; give a client of it."""
-    app = make_app(config, models)
+    with serving_app(make_app(config, models), config) as client:
+        yield client
+
+
+@contextmanager
+def serving_app(app: Starlette, config: ServeConfig) -> Iterator[httpx.Client]:
+    """Serve an application in a thread; give a client of it."""
     settings = uvicorn.Config(app, log_config=None, **uvicorn_settings(config))
     server = uvicorn.Server(settings)
     listener = socket.create_server(("127.0.0.1", 0), backlog=512)

@@ -10,7 +10,7 @@ import hmac
 import ipaddress
 import logging
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 
 from starlette.applications import Starlette
@@ -55,23 +55,41 @@ ANY = "*"
 """As an origin or a host: all of them."""
 
 
-def make_app(config: ServeConfig, models: Models) -> Starlette:
-    """Make the application; its threads start now and end when it shuts down."""
-    service = Service(config, models, ("/", *(path for path, _, _ in ROUTES)))
+def make_app(
+    config: ServeConfig,
+    models: Models,
+    more_routes: Sequence[Route] = (),
+    public: Sequence[str] = (),
+    on_close: Callable[[], object] = lambda: None,
+) -> Starlette:
+    """Make the application; its threads start now and end when it shuts down.
+
+    Further routes pass the same checks; the paths `public`, which are pages, need no token.
+    `on_close` is called when all is answered.
+    """
+    paths = (*(path for path, _, _ in ROUTES), *(route.path for route in more_routes))
+    service = Service(config, models, ("/", *paths))
+
+    def close() -> None:
+        service.close()
+        on_close()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
         try:
-            await run_in_threadpool(service.close)
+            await run_in_threadpool(close)
         except RuntimeError:  # there is no memory for another thread
-            service.close()
+            close()
         LOG.info("requests answered: %d", service.metrics.n_answered)
 
     routes = [Route(path, endpoint, methods=methods) for path, endpoint, methods in ROUTES]
     app = Starlette(
-        routes=routes + page_routes(),
-        middleware=[*_cors(config.cors), Middleware(_Gate, service=service)],
+        routes=[*routes, *more_routes, *page_routes()],
+        middleware=[
+            *_cors(config.cors),
+            Middleware(_Gate, service=service, public=frozenset(public)),
+        ],
         exception_handlers={
             Refusal: _refuse,
             HeadwiseError: _refuse,
@@ -104,8 +122,9 @@ def _cors(origins: tuple[str, ...]) -> list[Middleware]:
 class _Gate:
     """What every request passes first: the clock, then Host, origin and token."""
 
-    def __init__(self, app: ASGIApp, service: Service) -> None:
+    def __init__(self, app: ASGIApp, service: Service, public: frozenset[str]) -> None:
         self._app = app
+        self._public = public | {"/", "/health"}
         self._metrics = service.metrics
         config = service.config
         self._token = config.token.encode("utf-8", "surrogateescape")
@@ -147,7 +166,7 @@ class _Gate:
             what = f"this server has another name than {', '.join(hosts)[:80]!r}"
             return _error(421, what, "start it with --allowed-host NAME for each of its names")
         path = scope["path"]
-        if path in ("/", "/health") or path.startswith("/static/"):
+        if path in self._public or path.startswith("/static/"):
             return None
         if not self._is_allowed_origin(scope["method"], headers):
             what = f"pages of {headers.get('origin', 'other sites')[:80]} may not use this server"
@@ -208,15 +227,21 @@ def _in_pieces(message: Message) -> Iterable[Message]:
 
 
 def _error(
-    status: int, message: str, hint: str | None, headers: Mapping[str, str] | None = None
+    status: int,
+    message: str,
+    hint: str | None,
+    headers: Mapping[str, str] | None = None,
+    details: Mapping[str, object] | None = None,
 ) -> Response:
-    return json_response(ErrorResponse(ErrorDetail(message, hint)), status, headers)
+    error = ErrorResponse(ErrorDetail(message, hint))
+    body = error if not details else {"error": error.error, **details}
+    return json_response(body, status, headers)
 
 
 async def _refuse(request: Request, error: Exception) -> Response:
     """Pass on a refusal, what is wrong with the input, or what the model cannot do."""
     if isinstance(error, Refusal):
-        return _error(error.status, error.what, error.hint, error.headers)
+        return _error(error.status, error.what, error.hint, error.headers, error.details)
     assert isinstance(error, HeadwiseError)
     return _error(400, error.what, error.hint)
 

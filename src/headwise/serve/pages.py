@@ -46,8 +46,8 @@ def page_routes() -> list[Route]:
     """Make a route for each file of the page: `/`, and `/static/NAME` for the others."""
     table = read_files(files("headwise.serve") / "page")
     index = table.pop(INDEX, (NO_PAGE.encode(), TYPES["txt"]))
-    named = [_route(f"/static/{name}", *file) for name, file in table.items()]
-    return [_route("/", *index), *named]
+    named = [file_route(f"/static/{name}", *file) for name, file in table.items()]
+    return [file_route("/", *index), *named]
 
 
 def read_files(folder: Traversable) -> dict[str, tuple[bytes, str]]:
@@ -61,7 +61,8 @@ def read_files(folder: Traversable) -> dict[str, tuple[bytes, str]]:
     }
 
 
-def _route(path: str, data: bytes, media_type: str) -> Route:
+def file_route(path: str, data: bytes, media_type: str) -> Route:
+    """Make the route of one file."""
     etag = f'"{hashlib.sha256(data).hexdigest()[:24]}"'
     headers = HEADERS | {"etag": etag}
 

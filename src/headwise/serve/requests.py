@@ -47,13 +47,15 @@ class Refusal(Exception):  # noqa: N818 - it is an answer, not a fault
         what: str,
         hint: str | None = None,
         headers: Mapping[str, str] | None = None,
+        details: Mapping[str, object] | None = None,
     ) -> None:
-        """Keep what the response is made of."""
+        """Keep what the response is made of; `details` stand beside `error` in its JSON."""
         super().__init__(what)
         self.status = status
         self.what = what
         self.hint = hint
         self.headers = dict(headers or {})
+        self.details = dict(details or {})
 
 
 def retry_after(seconds: int = 1) -> dict[str, str]:

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from asyncio import TimerHandle
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -190,14 +190,16 @@ def run_server(
     loaded = load_models(
         models, config.lemmas
     )  # before anything listens, so that its errors come first
-    listener = _listen(config)
-    settings = {"log_config": _log_config(), **uvicorn_settings(config)}
+    listener = listen(config)
     if processes == 1:
-        sys.setswitchinterval(SWITCH_SECONDS)
-        server = uvicorn.Server(uvicorn.Config(make_app(config, loaded), **settings))
-        _log_address(config, loaded, listener, quiet)
-        server.run([listener])
+        run_app(
+            make_app(config, loaded),
+            config,
+            listener,
+            lambda: _log_address(config, loaded, listener, quiet),
+        )
         return
+    settings = {"log_config": _log_config(), **uvicorn_settings(config)}
     child = _ChildSettings(config, list(models))
     os.environ[CHILD_SETTINGS] = msgspec.json.encode(child).decode()
     factory = f"{__name__}:{make_child_app.__name__}"
@@ -206,6 +208,23 @@ def run_server(
     with tempfile.TemporaryDirectory(prefix="headwise-metrics-") as folder:
         os.environ[METRICS_FOLDER] = folder
         uvicorn.run(factory, factory=True, workers=processes, fd=listener.fileno(), **settings)
+
+
+def run_app(
+    app: Starlette,
+    config: ServeConfig,
+    listener: socket.socket,
+    on_start: Callable[[], object],
+) -> None:
+    """Serve an application in this process until a signal says stop.
+
+    `on_start` is called when logging is set up, before the first request is accepted.
+    """
+    sys.setswitchinterval(SWITCH_SECONDS)
+    settings = {"log_config": _log_config(), **uvicorn_settings(config)}
+    server = uvicorn.Server(uvicorn.Config(app, **settings))
+    on_start()
+    server.run([listener])
 
 
 class _ChildSettings(msgspec.Struct, frozen=True):
@@ -231,7 +250,8 @@ def _log_address(config: ServeConfig, models: Models, listener: socket.socket, q
         LOG.info("without --token, anyone who can reach this address can use it")
 
 
-def _listen(config: ServeConfig) -> socket.socket:
+def listen(config: ServeConfig) -> socket.socket:
+    """Listen where the settings say."""
     family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
     try:
         return socket.create_server((config.host, config.port), family=family, backlog=BACKLOG)
