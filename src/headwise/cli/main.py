@@ -8,6 +8,8 @@ from types import FrameType
 
 import click
 
+from headwise.cli.annotation.annotate import annotate_file
+from headwise.cli.annotation.suggest import suggest_words
 from headwise.cli.corpus import corpus
 from headwise.cli.evaluate import evaluate
 from headwise.cli.models.info import info
@@ -15,7 +17,6 @@ from headwise.cli.models.listing import list_models
 from headwise.cli.models.package import package
 from headwise.cli.parse import parse
 from headwise.cli.serve import serve
-from headwise.cli.suggest import suggest_words
 from headwise.cli.train import train
 from headwise.cli.treebanks.convert import convert
 from headwise.errors import HeadwiseError, explain_shortage
@@ -71,6 +72,7 @@ def _flush_stdout() -> None:
         serve,
         corpus,
         suggest_words,
+        annotate_file,
     ],
     context_settings={"help_option_names": ["-h", "--help"]},
 )

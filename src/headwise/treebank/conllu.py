@@ -7,6 +7,7 @@ CoNLL-X has PHEAD and PDEPREL. A malformed sentence is an error, `file:line: wha
 sentence of more than `MAX_SENTENCE_BYTES` is always an error, so that memory stays bounded.
 """
 
+import io
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -84,6 +85,15 @@ def read_sentences(source: str | Path | BinaryIO, form: Format = "conllu") -> It
     for item in read_conllu(source, form):
         assert isinstance(item, Sentence)
         yield item
+
+
+def read_block(block: str, name: str = "<block>") -> Sentence:
+    """Read the lines of one sentence; anything but one sentence is an error."""
+    found = list(blocks(io.BytesIO(block.encode("utf-8")), name))
+    if len(found) != 1:
+        what = "there is no sentence" if not found else f"{len(found):,} sentences, not one"
+        raise DataError(what, name, hint="a sentence ends with its first blank line")
+    return _read_block(found[0][1], name, 1, "conllu")
 
 
 def write_conllu(items: Iterable[Sentence | Malformed], stream: BinaryIO) -> None:

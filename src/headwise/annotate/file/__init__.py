@@ -1,0 +1,1 @@
+"""The file that is annotated: its sentences, the edits to them, the journal, saving."""

@@ -1,0 +1,337 @@
+"""The file that is annotated, on disk and in memory: nothing that was accepted is ever lost.
+
+An edit is in the journal, on the disk, before it is accepted. The file itself is written as a whole
+or not at all: soon after a sentence is finished or taken back, every few seconds if anything
+changed, and at the end. If someone else has changed the file in the meantime, it is not written
+until a person has decided whose version stays; a copy of the other is kept.
+"""
+
+import hashlib
+import io
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+from headwise.annotate.file.document import EditedDocument, Splice, difference, join_blocks
+from headwise.annotate.file.journal import (
+    SUFFIX,
+    Checksums,
+    Edited,
+    Journal,
+    OpenedFile,
+    Redone,
+    Saved,
+    Saving,
+    Undone,
+    replay,
+)
+from headwise.annotate.marks import status_of
+from headwise.errors import DataError, HeadwiseError
+from headwise.files import GZIP_MAGIC, XZ_MAGIC, whole_file
+from headwise.treebank.conllu import blocks
+
+SAVE_SECONDS = 5.0
+MAX_SENTENCES = 200_000
+MAX_FILE_BYTES = 2**29
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_OTHERS = "changed by another program"
+Whose = Literal["mine", "theirs"]
+Signature = tuple[int, int, int]
+"""Time of the last change, size and inode: while these stay, the bytes do."""
+
+
+class StaleError(Exception):
+    """An operation on another state than the present one, whose number is `seq`."""
+
+    def __init__(self, seq: int) -> None:
+        """Keep the number of the present state."""
+        super().__init__(f"the document is at {seq}")
+        self.seq = seq
+
+
+class NothingLeftError(Exception):
+    """There is nothing to undo or to redo."""
+
+
+class AnnotatedFile:
+    """A CoNLL-U file, its document and its journal; safe to call from several threads."""
+
+    def __init__(self, path: Path, save_seconds: float = SAVE_SECONDS) -> None:
+        """Open the file, and its journal if there is one; start to save in the background."""
+        self.path = Path(os.path.realpath(path))
+        self.lock = threading.RLock()
+        """Held while the document changes; hold it to read several things that fit together."""
+        self.on_splice: Callable[[Splice], object] = lambda _: None
+        """Told of every change, with the lock held."""
+        self.failure = ""
+        """Why the file could not be saved the last time; empty if it could."""
+        self._save_lock = threading.Lock()  # taken before the other, never after it
+        self._file = _FileOnDisk(self.path)
+        read = self._file.read()
+        self._journal = Journal(self.path.with_name(self.path.name + SUFFIX))
+        try:
+            self._restore(read)
+        except BaseException:
+            self._journal.close()
+            raise
+        self._wake = threading.Event()
+        self._ending = False
+        self._seconds = save_seconds
+        self._saver = threading.Thread(target=self._save_now_and_then, name="headwise-save")
+        self._saver.start()
+
+    def _restore(self, read: list[str]) -> None:
+        replayed = replay(self._journal.read(), self._journal.path)
+        self.is_journal_new = replayed is None
+        if replayed is None:
+            self.document, self._sums = EditedDocument(read), Checksums(self._file.sha256)
+            self._saved_seq, self.has_conflict = 0, False
+            return
+        self.document, self._sums = replayed
+        sha256 = _checksum(self.document.blocks)
+        was_saved = sha256 == self._sums.saved
+        self.has_conflict = False
+        self._saved_seq = self.document.seq if sha256 == self._file.sha256 else -1
+        if self._sums.allow(self._file.sha256) or sha256 == self._file.sha256:
+            return
+        if not was_saved:
+            self.has_conflict = True
+        elif self.document.blocks != read:
+            # All our work was in the file when it was changed: the change is one more edit.
+            self._take_theirs(read)
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether the file has all edits."""
+        return self._saved_seq == self.document.seq
+
+    def edit(self, seq: int, splice: Splice, name: str = "") -> int:
+        """Apply an edit made on state `seq`; return the number of the new state."""
+        with self.lock:
+            self._require(seq)
+            removed = self.document.blocks[splice.at : splice.at + splice.remove]
+            self._append(Edited(splice.at, splice.remove, splice.insert, name))
+            self.document.edit(splice)
+            self._changed(splice, removed)
+            return self.document.seq
+
+    def undo(self, seq: int) -> tuple[int, Splice]:
+        """Take back the last edit; return the new state and the splice that led to it."""
+        with self.lock:
+            self._require(seq)
+            if not self.document.can_undo:
+                raise NothingLeftError("undo")
+            self._append(Undone())
+            return self._moved(self.document.undo)
+
+    def redo(self, seq: int) -> tuple[int, Splice]:
+        """Apply again what was taken back last; return the new state and the splice."""
+        with self.lock:
+            self._require(seq)
+            if not self.document.can_redo:
+                raise NothingLeftError("redo")
+            self._append(Redone())
+            return self._moved(self.document.redo)
+
+    def _moved(self, move: Callable[[], Splice]) -> tuple[int, Splice]:
+        before = list(self.document.blocks)
+        splice = move()
+        self._changed(splice, before[splice.at : splice.at + splice.remove])
+        return self.document.seq, splice
+
+    def _require(self, seq: int) -> None:
+        if seq != self.document.seq:
+            raise StaleError(self.document.seq)
+
+    def _append(self, record: Edited | Undone | Redone) -> None:
+        if self.is_journal_new:
+            self._journal.append(self._opened(), record)
+            self.is_journal_new = False
+        else:
+            self._journal.append(record)
+
+    def _opened(self) -> OpenedFile:
+        return OpenedFile(list(self.document.blocks), self._file.sha256)
+
+    def start_journal(self) -> None:
+        """Begin the journal before there is an edit: the file is ours from now on."""
+        with self.lock:
+            if self.is_journal_new:
+                self._journal.append(self._opened())
+                self.is_journal_new = False
+
+    def _changed(self, splice: Splice, removed: list[str]) -> None:
+        self.on_splice(splice)
+        n_done = [sum(status_of(b) == "done" for b in part) for part in (removed, splice.insert)]
+        if n_done[0] != n_done[1]:
+            self._wake.set()
+
+    def check_file(self) -> bool:
+        """Look whether the file was changed by others since it was read or written."""
+        with self._save_lock:
+            if not self.has_conflict and self._file.was_changed():
+                self.has_conflict = True
+            return self.has_conflict
+
+    def save(self) -> bool:
+        """Write the file if anything changed; say whether it has all edits now."""
+        with self.lock:
+            seq, snapshot = self.document.seq, list(self.document.blocks)
+        if self._saved_seq == seq:
+            return True
+        if self.check_file():
+            return False
+        with self._save_lock:
+            data = "".join(join_blocks(snapshot)).encode("utf-8")
+            sha256 = hashlib.sha256(data).hexdigest()
+            with self.lock:
+                self._journal.append(Saving(sha256))
+            self._file.write(data, sha256)
+            with self.lock:
+                self._journal.append(Saved(sha256))
+                self._sums.saved = sha256
+                self._saved_seq = seq
+        return self.is_saved
+
+    def resolve(self, keep: Whose) -> Path | None:
+        """End a conflict: one version stays, a copy of the other is kept beside the file.
+
+        Returns the path of the copy, None if there is no conflict.
+        """
+        if not self.check_file():
+            return None
+        with self._save_lock, self.lock:
+            theirs = self._file.read()
+            if keep == "mine":
+                copy = _keep_copy(self.path, "theirs", "".join(theirs))
+                self._saved_seq = -1
+            else:
+                mine = "".join(join_blocks(self.document.blocks))
+                copy = _keep_copy(self.path, "mine", mine)
+                self._take_theirs(theirs)
+            self.has_conflict = False
+        self._wake.set()
+        return copy
+
+    def _take_theirs(self, theirs: list[str]) -> None:
+        splice = difference(self.document.blocks, theirs)
+        edited = Edited(splice.at, splice.remove, splice.insert, _OTHERS)
+        self._journal.append(edited, Saved(self._file.sha256))
+        self.document.edit(splice)
+        self._sums = Checksums(self._file.sha256)
+        self._saved_seq = self.document.seq
+        self.on_splice(splice)
+
+    def close(self) -> None:
+        """Save for the last time, and let go of the journal."""
+        self._ending = True
+        self._wake.set()
+        self._saver.join()
+        try:
+            self.save()
+        finally:
+            self._journal.close()
+
+    def _save_now_and_then(self) -> None:
+        while not self._ending:
+            self._wake.wait(self._seconds)
+            self._wake.clear()
+            try:
+                self.save()
+            except HeadwiseError as error:
+                self.failure = str(error)
+            else:
+                self.failure = ""
+
+
+class _FileOnDisk:
+    """The bytes of the file as they were read or written last."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.sha256 = ""
+        self._signature: Signature | None = None
+
+    def read(self) -> list[str]:
+        """Read the blocks of the file."""
+        signature = self._look()
+        data = _read_bytes(self._path)
+        self.sha256, self._signature = hashlib.sha256(data).hexdigest(), signature
+        return split_blocks(data, str(self._path))
+
+    def write(self, data: bytes, sha256: str) -> None:
+        """Replace the file."""
+        with whole_file(self._path) as stream:
+            stream.write(data)
+        self.sha256, self._signature = sha256, self._look()
+
+    def was_changed(self) -> bool:
+        """Say whether others have changed the bytes; a file that is gone is written again."""
+        signature = self._look()
+        if signature is None or signature == self._signature:
+            return False
+        if hashlib.sha256(_read_bytes(self._path)).hexdigest() != self.sha256:
+            return True
+        self._signature = signature
+        return False
+
+    def _look(self) -> Signature | None:
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _read_bytes(path: Path) -> bytes:
+    name = str(path)
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        what = error.strerror or str(error)
+        raise DataError(what, name, hint="is the path right?") from error
+    if len(data) > MAX_FILE_BYTES:
+        what = f"the file has more than {MAX_FILE_BYTES >> 20} MiB"
+        raise DataError(what, name, hint="annotate it in parts")
+    if data.startswith((GZIP_MAGIC, XZ_MAGIC)):
+        raise DataError("the file is compressed", name, hint="unpack it first: gunzip, unxz")
+    if data.startswith(_BYTE_ORDER_MARK):
+        raise DataError("the file starts with a byte order mark", name, 1, "save it without BOM")
+    return data
+
+
+def read_blocks(path: Path) -> list[str]:
+    """Read the sentences of a file, well-formed or not."""
+    return split_blocks(_read_bytes(path), str(path))
+
+
+def split_blocks(data: bytes, name: str) -> list[str]:
+    """Split a file into its sentences, well-formed or not; joined, they are the file again."""
+    found: list[str] = []
+    for line, block in blocks(io.BytesIO(data), name):
+        try:
+            found.append(b"".join(block).decode("utf-8"))
+        except UnicodeDecodeError as error:
+            at = line + error.object[: error.start].count(b"\n")
+            hint = "convert the file first: iconv -f ENCODING -t UTF-8"
+            raise DataError("the line is not UTF-8", name, at, hint) from None
+        if len(found) > MAX_SENTENCES:
+            what = f"the file has more than {MAX_SENTENCES:,} sentences"
+            raise DataError(what, name, hint="annotate it in parts")
+    return found
+
+
+def _checksum(parts: list[str]) -> str:
+    return hashlib.sha256("".join(join_blocks(parts)).encode("utf-8")).hexdigest()
+
+
+def _keep_copy(path: Path, whose: Whose, text: str) -> Path:
+    """Write a version beside the file under a name that is free."""
+    names = (path.with_name(f"{path.name}.headwise-{whose}-{n}") for n in range(1, 10_000))
+    copy = next(name for name in names if not name.exists())
+    with whole_file(copy) as stream:
+        stream.write(text.encode("utf-8"))
+    return copy

@@ -1,0 +1,76 @@
+"""Open a file in the workbench and serve it to one person on this machine."""
+
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+
+from headwise.annotate.file.journal import SUFFIX
+from headwise.annotate.file.saved import AnnotatedFile
+from headwise.annotate.routes import PAGE_PATH, make_workbench_app
+from headwise.annotate.workbench import Workbench
+from headwise.errors import ConfigError, DataError
+from headwise.files import whole_file
+from headwise.runtime.parser import Parser
+from headwise.serve.models import load_models
+from headwise.serve.server import listen, run_app
+from headwise.settings.serving import ServeConfig
+from headwise.text.read import read_any
+from headwise.text.segmenter import why_no_text
+
+_TOKEN_BYTES = 24
+_TEXT_SUFFIX, _CONLLU = ".txt", ".conllu"
+
+
+def run_workbench(
+    path: Path,
+    model: str,
+    port: int = 0,
+    keep: bool | None = None,
+    on_address: Callable[[str], object] = lambda _: None,
+    on_warning: Callable[[str], object] = lambda _: None,
+) -> None:
+    """Serve the workbench for a file until a signal says stop; all edits are saved then.
+
+    `on_address` gets the address with its token, when the page can be opened.
+    """
+    models = load_models([model])
+    name = models.default
+    parser = models.parsers[name]
+    is_text = path.suffix.lower() == _TEXT_SUFFIX
+    conllu = text_to_conllu(path, parser) if is_text else path
+    config = ServeConfig(port=port, token=secrets.token_urlsafe(_TOKEN_BYTES))
+    listener = listen(config)
+    file = AnnotatedFile(conllu)
+    try:
+        if is_text:
+            file.start_journal()
+        bench = Workbench(file, parser, name, models.languages.get(name, ""), keep)
+    except BaseException:
+        file.close()
+        raise
+    address = f"http://{config.host}:{listener.getsockname()[1]}{PAGE_PATH}#token={config.token}"
+    app = make_workbench_app(config, models, bench)
+    run_app(app, config, listener, lambda: on_address(address))
+    if not file.is_saved:
+        reason = file.failure or "it was changed by another program"
+        on_warning(f"{file.path} was not saved: {reason}; all edits are in its journal")
+
+
+def text_to_conllu(path: Path, parser: Parser) -> Path:
+    """Segment and parse a text into a file beside it; one that was made so before is used again."""
+    target = path.with_suffix(_CONLLU)
+    if target.exists():
+        if target.with_name(target.name + SUFFIX).exists():
+            return target
+        what = f"{target} exists already"
+        raise ConfigError(what, f"to annotate it: headwise annotate {target}")
+    no_text = why_no_text(parser.vocab.reads) if parser.vocab.reads else None
+    sentences = read_any(path, "text", parser.segmenter, "raise", no_text)
+    n_sentences = 0
+    with whole_file(target) as stream:
+        for sentence, _ in parser.annotate(sentences):
+            stream.write(sentence.data)
+            n_sentences += 1
+        if not n_sentences:
+            raise DataError("there are no sentences", str(path), hint="is it the right file?")
+    return target

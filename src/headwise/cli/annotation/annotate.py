@@ -1,0 +1,112 @@
+"""`headwise annotate`."""
+
+import os
+import signal
+import sys
+import webbrowser
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import click
+
+from headwise.annotate.file.saved import read_blocks
+from headwise.annotate.marks import clean_block
+from headwise.cli.models.choice import mention_licences
+from headwise.cli.terminal import help_examples, put
+from headwise.errors import ConfigError, install
+from headwise.files import open_target
+from headwise.model.find import DEFAULT_MODEL
+
+
+@click.command(
+    "annotate",
+    short_help="Correct trees on a page, with the parser's help.",
+    epilog=help_examples(
+        "headwise annotate texts.conllu",
+        "headwise annotate story.txt --model de",
+        "headwise annotate treebank.conllu --keep --port 9000 --no-browser",
+        "headwise annotate texts.conllu --clean -o finished.conllu",
+    ),
+)
+@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+@click.option(
+    "-m",
+    "--model",
+    default=DEFAULT_MODEL,
+    show_default=True,
+    help="Name or folder of the model that helps.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    show_default=True,
+    help="0 for any free one.",
+)
+@click.option(
+    "--keep/--redecode",
+    default=None,
+    help="Whether trees that FILE has stay as far as possible, or are guesses that each correction "
+    "may change.  [default: guesses if they are what the model predicts]",
+)
+@click.option("--no-browser", is_flag=True, help="Print the address only.")
+@click.option("--clean", is_flag=True, help="Serve nothing: write FILE without the marks.")
+@click.option(
+    "-o", "--output", default="-", show_default=True, help="With --clean: file; .gz and .xz pack."
+)
+@click.option("--quiet", is_flag=True, help="Only the address and errors.")
+def annotate_file(
+    path: Path,
+    model: str,
+    port: int,
+    keep: bool | None,
+    no_browser: bool,
+    clean: bool,
+    output: str,
+    quiet: bool,
+) -> None:
+    """Correct the trees of FILE (CoNLL-U, or .txt) on a page in the browser.
+
+    Whatever is fixed stays, and the parser finds the best tree around it. Every edit is kept in
+    FILE.headwise-journal before it is accepted, and FILE is saved every few seconds. A text becomes
+    a .conllu file beside it first. Ctrl-C saves and ends.
+    """
+    if clean:
+        with open_target(output) as stream:
+            for block in read_blocks(path):
+                stream.write(clean_block(block).encode("utf-8"))
+        return
+    if output != "-":
+        raise ConfigError("--output goes with --clean", "FILE itself is saved where it is")
+    try:
+        from headwise.annotate.server import run_workbench
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"the workbench needs {error.name}, which is not installed", install("serve")
+        ) from error
+    mention_licences([model], quiet)
+    opens = not no_browser and has_display(os.environ)
+
+    def show(address: str) -> None:
+        put(address)
+        sys.stdout.flush()
+        if opens:
+            webbrowser.open(address)
+        if not quiet:
+            click.echo("headwise: open this address in a browser; Ctrl-C saves and ends", err=True)
+
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # uvicorn raises it again, when all is saved
+    with suppress(KeyboardInterrupt):  # uvicorn has shut down by then
+        run_workbench(path, model, port, keep, show, _warn)
+
+
+def has_display(environment: Mapping[str, str]) -> bool:
+    """Say whether a browser can show a window here."""
+    if sys.platform in ("win32", "darwin"):
+        return True
+    return bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))
+
+
+def _warn(text: str) -> None:
+    click.echo(f"headwise: {text}", err=True)
