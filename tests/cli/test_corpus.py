@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+import headwise
 from headwise.cli.main import main
 from headwise.cli.terminal import ProgressLine
 
@@ -56,6 +57,20 @@ def test_columns_lemmas_and_probabilities(tmp_path: Path) -> None:
     assert re.match(r"1\tKids\tkid\tNOUN\tNNS\t_\t2\todd\t_\tHeadProb=0\.\d{4}\|Upos", text)
     table.write_text("kids\t_\tKID\n")
     assert "this corpus was started with lemmas_sha256 = " in run(*flags).stderr
+
+
+def test_trees_are_made_around_given_heads(tmp_path: Path) -> None:
+    rows = "{}\tKids\t_\t_\t_\t_\t{}\t_\t_\t_\n{}\tsing\t_\t_\t_\t_\t{}\t_\t_\t_\n\n"
+    (tmp_path / "a.conllu").write_text("# newdoc id = a\n" + rows.format(1, 0, 2, "_"))
+    (tmp_path / "b.conllu").write_text("# newdoc id = b\n" + rows.format(1, 2, 2, 1))
+    flags = [tmp_path, "--workers", 0, "--keep", "heads", "--compression", "none"]
+    done = run(*flags, "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    (sentence,) = headwise.read_sentences(tmp_path / "out" / "shard-00000000.conllu")
+    assert sentence.heads == (0, 1)
+    quarantined = json.loads((tmp_path / "out" / "_quarantine.jsonl").read_text())
+    assert quarantined["document"] == "b"
+    assert "leads back to the same words" in quarantined["error"]
 
 
 def test_quarantined_documents_are_reported(tmp_path: Path) -> None:

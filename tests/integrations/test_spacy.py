@@ -155,6 +155,55 @@ def test_heads_and_labels_of_other_components_may_be_kept(nlp: Language) -> None
     assert [token.dep_ for token in kept] == labels
 
 
+def test_heads_may_be_given_for_some_words_only(nlp: Language) -> None:
+    words = ["I", "saw", "the", "man", "with", "the", "telescope", "."]
+    labels = [""] * 6 + ["nmod", ""]  # a head without a label is none
+    doc = Doc(nlp.vocab, words=words, heads=[0, 1, 2, 3, 4, 5, 3, 7], deps=labels)
+    kept = pipeline(keep="heads").get_pipe("headwise")(doc)
+    assert [token.head.i for token in kept] == [1, 1, 3, 1, 6, 6, 3, 1]
+
+
+CONSTRAINTS = {"heads": {8: 5}, "labels": {8: "nmod"}, "forbidden": [(9, 5)], "subtrees": [(4, 5)]}
+
+
+@pytest.mark.parametrize("distributions", [False, True])
+def test_a_document_may_bring_constraints(nlp: Language, distributions: bool) -> None:
+    text = "\nI saw the man with the telescope. Kids love candy."
+    free = nlp(text)
+    component = pipeline(distributions=distributions).get_pipe("headwise")
+    doc = nlp.make_doc(text)
+    doc._.constraints = CONSTRAINTS | {"root": 3}
+    again = Doc(nlp.vocab).from_bytes(doc.to_bytes())
+    for given in (component(doc), component(again)):
+        assert (given[7].head.text, given[7].dep_) == ("man", "nmod")
+        rest = [token.i for token in free if token.i != 7]
+        assert [given[i].head.i for i in rest] == [free[i].head.i for i in rest]
+    assert free[7].head.text == "saw"
+    doc = nlp.make_doc(text)
+    doc._.constraints = headwise.Constraints(root=12)
+    assert [sentence.root.i for sentence in component(doc).sents] == [2, 11]
+
+
+@pytest.mark.parametrize(
+    ("constraints", "message"),
+    [
+        ({"heads": {8: 11}}, "tokens 8 and 11 are not in one sentence"),
+        ({"subtrees": [[8, 11]]}, "tokens 8 and 11 are not in one sentence"),
+        ({"labels": {70: "obj"}}, "token 70 does not exist"),
+        ({"root": 1}, "token 1 is white space"),
+        ({"head": {}}, "unknown field `head`"),
+        ({"heads": {2: 3, 3: 2}}, "words 2 and 3 cannot head each other"),
+    ],
+)
+def test_constraints_that_cannot_be_are_refused(
+    nlp: Language, constraints: dict[str, object], message: str
+) -> None:
+    doc = nlp.make_doc("\nI saw the man with the telescope. Kids love candy.")
+    doc._.constraints = constraints
+    with pytest.raises(ConfigError, match=message):
+        nlp.get_pipe("headwise")(doc)
+
+
 def test_distributions_sum_to_one_and_hold_the_chosen_arc() -> None:
     doc = pipeline(distributions=True)("Kids love candy.  So do\nI!")
     assert [matrix.shape for matrix in doc._.head_distributions] == [(5, 6), (5, 6)]

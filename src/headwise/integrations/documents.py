@@ -49,11 +49,12 @@ class SentenceSpan:
 
 
 def declare_extensions() -> None:
-    """Declare `token._.head_probability`, `token._.word_form` and `doc._.head_distributions`."""
+    """Declare the attributes of tokens and documents that docs/spacy.md names."""
     for kind, name in (
         (Token, "head_probability"),
         (Token, "word_form"),
         (Doc, "head_distributions"),
+        (Doc, "constraints"),
     ):
         if not kind.has_extension(name):
             kind.set_extension(name, default=None, force=True)  # another thread may be faster

@@ -36,6 +36,7 @@ from headwise.integrations.documents import (
     spread_distribution,
     write_parses,
 )
+from headwise.integrations.given import constraints_of
 from headwise.integrations.noun_chunks import use_noun_chunks
 from headwise.integrations.surface import cover_text
 from headwise.model.bundle import load_bundle
@@ -44,6 +45,7 @@ from headwise.settings.choices import Column
 from headwise.settings.parsing import columns_to_keep
 from headwise.text.segmenter import NO_SEGMENTER, load_segmenter
 from headwise.treebank.sentence import Parse, Sentence
+from headwise.trees.constraints import Constraints
 
 MAX_THREADS = 256
 BATCH_SIZE = 128
@@ -124,7 +126,8 @@ class ParserComponent:
         # Parse everything before writing anything: an error leaves all documents unchanged.
         keep = self.settings.keep
         sentences = [span_to_sentence(doc, span, keep) for doc, spans in pairs for span in spans]
-        parses = iter(self._parse(sentences))
+        constraints = [given for doc, spans in pairs for given in constraints_of(doc, spans)]
+        parses = iter(self._parse(sentences, constraints))
         for doc, spans in pairs:
             if not spans:
                 continue
@@ -138,15 +141,20 @@ class ParserComponent:
                     if log_probs is not None
                 ]
 
-    def _parse(self, sentences: Sequence[Sentence]) -> Sequence[tuple[Parse, FloatArray | None]]:
+    def _parse(
+        self, sentences: Sequence[Sentence], constraints: Sequence[Constraints | None]
+    ) -> Sequence[tuple[Parse, FloatArray | None]]:
         threads = self.settings.threads
-        if not self.settings.distributions:
+        if not self.settings.distributions and not any(constraints):
             parses = (parse for _, parse in self.parser.annotate(sentences, threads))
             return [(parse, None) for parse in parses if parse is not None]
         size = self.parser.settings.chunk_size
-        chunks = [sentences[i : i + size] for i in range(0, len(sentences), size)]
+        starts = range(0, len(sentences), size)
+        chunks = [sentences[start : start + size] for start in starts]
+        given = [constraints[start : start + size] for start in starts]
         with ThreadPoolExecutor(threads) as pool:
-            return list(chain.from_iterable(pool.map(self.parser.parse_with_distributions, chunks)))
+            parts = pool.map(self.parser.parse_with_distributions, chunks, given)
+            return list(chain.from_iterable(parts))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let another process load the model itself: `nlp.pipe(..., n_process=2)`."""
