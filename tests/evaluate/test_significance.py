@@ -1,13 +1,20 @@
 """The paired bootstrap: what must hold for any two parsers, and where the answer is known."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from made_texts import paired_texts, read, spell
 from made_trees import paired_treebanks, tree
 
+from headwise.evaluate.raw import METRICS, RawScores, score_raw
 from headwise.evaluate.scores import Scores, score
-from headwise.evaluate.significance import paired_bootstrap
+from headwise.evaluate.significance import paired_bootstrap, paired_bootstrap_raw
+from headwise.treebank.conllu import read_sentences
 from headwise.treebank.sentence import Sentence
+
+EWT = Path(__file__).parents[1] / "fixtures" / "ewt-dev-100.conllu"
 
 GOLD = tree((0, "root"), (1, "obj"), (1, "punct"), upos="VERB NOUN PUNCT")
 WRONG = tree((0, "root"), (3, "obj"), (1, "punct"))
@@ -104,3 +111,53 @@ def test_what_cannot_be_compared_is_refused() -> None:
             paired_bootstrap(first, second)
     with pytest.raises(ValueError, match="n_samples is 0"):
         paired_bootstrap(scores_of(1, 1), scores_of(1, 1), n_samples=0)
+
+
+def raw_scores(gold: str, predicted: str) -> RawScores:
+    return score_raw(spell("gold", gold), spell("out", predicted))
+
+
+def test_passages_of_two_parsers_are_joined_where_either_crosses() -> None:
+    gold = "a b|c d|e f|g h"
+    joined_first, joined_last = (
+        raw_scores(gold, "a b c d|e f|g h"),
+        raw_scores(gold, "a b|c d|e f g h"),
+    )
+    found = paired_bootstrap_raw(joined_first, joined_last, n_samples=50)
+    assert found.n_passages == 2
+    assert found.sentences.first == found.sentences.second == pytest.approx(100 * 4 / 7)
+    chain = raw_scores(gold, "a b c d|e f g h"), raw_scores(gold, "a b|c d e f|g h")
+    assert paired_bootstrap_raw(*chain, n_samples=5).n_passages == 1
+
+
+@given(paired_texts())
+@settings(max_examples=30, deadline=None)
+def test_scores_of_raw_text_stay_what_they_are(texts: tuple[str, str]) -> None:
+    gold, predicted = (read(name, text) for name, text in zip(("gold", "out"), texts, strict=True))
+    first, second = score_raw(gold, predicted), score_raw(gold, gold)
+    found = paired_bootstrap_raw(first, second, n_samples=20)
+    for name in METRICS:
+        difference = getattr(found, name)
+        assert difference.first == pytest.approx(getattr(first, name).f1 or 0.0)
+        assert difference.second == pytest.approx(getattr(second, name).f1 or 0.0)
+    back = paired_bootstrap_raw(second, first, n_samples=20)
+    assert back.las.points == pytest.approx(-found.las.points)
+
+
+def test_words_alone_are_compared_as_by_sentences() -> None:
+    gold = list(read_sentences(EWT))
+    wrong = [
+        s.with_words(
+            [w._replace(deprel="x" if i % 7 == 0 else w.deprel) for i, w in enumerate(s.words)]
+        )
+        for s in gold
+    ]
+    by_sentence = paired_bootstrap(score(gold, wrong), score(gold, gold), n_samples=100)
+    by_passage = paired_bootstrap_raw(score_raw(gold, wrong), score_raw(gold, gold), n_samples=100)
+    assert by_passage.n_passages == by_sentence.n_sentences
+    assert by_passage.las == by_sentence.las
+
+
+def test_raw_scores_of_other_gold_sentences_are_refused() -> None:
+    with pytest.raises(ValueError, match="not of the same gold sentences"):
+        paired_bootstrap_raw(raw_scores("a b", "a b"), raw_scores("a b c", "a b c"))

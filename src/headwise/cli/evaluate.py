@@ -1,26 +1,41 @@
 """`headwise evaluate`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import click
 import msgspec
 
 from headwise.cli.terminal import help_examples, put
 from headwise.errors import ConfigError
+from headwise.evaluate.agreement import (
+    ALL_COLUMNS,
+    COMPARED_COLUMNS,
+    find_differences,
+    measure_agreement,
+)
 from headwise.evaluate.calibration import measure_calibration
-from headwise.evaluate.raw import score_raw
+from headwise.evaluate.raw import RawScores, score_raw
 from headwise.evaluate.report import (
+    agreement_to_json,
+    agreement_to_text,
     calibration_to_json,
     calibration_to_text,
+    differences_to_text,
     raw_scores_to_text,
     scores_to_json,
     scores_to_text,
     significance_to_text,
 )
 from headwise.evaluate.scores import Scores, score
-from headwise.evaluate.significance import paired_bootstrap
+from headwise.evaluate.significance import (
+    RawSignificance,
+    Significance,
+    paired_bootstrap,
+    paired_bootstrap_raw,
+)
 from headwise.settings.choices import Format, Punctuation
 from headwise.treebank.conllu import read_sentences
+from headwise.treebank.sentence import Sentence
 
 
 @click.command(
@@ -30,6 +45,7 @@ from headwise.treebank.conllu import read_sentences
         "headwise evaluate gold.conllu greedy.conllu repaired.conllu --punctuation ud",
         "headwise evaluate --format json gold.conllu parsed.conllu",
         "headwise evaluate --align --universal gold.conllu from-raw-text.conllu",
+        "headwise evaluate --diff first.conllu second.conllu",
         "headwise evaluate --calibration gold.conllu with-probabilities.conllu",
     ),
 )
@@ -64,6 +80,13 @@ from headwise.treebank.conllu import read_sentences
     "--universal, the scores of the CoNLL shared tasks of 2017 and 2018.",
 )
 @click.option(
+    "--diff",
+    is_flag=True,
+    help="Instead of scores: the words in which two files differ, in their sentences, and what is "
+    "confused with what. Neither file is gold: UAS, LAS and Cohen's kappa say how far they agree. "
+    "Compares HEAD, DEPREL and UPOS; with --details all columns from LEMMA to DEPREL.",
+)
+@click.option(
     "--calibration",
     is_flag=True,
     help="Instead of scores: how far the probabilities in MISC of PREDICTED are off, for each "
@@ -72,7 +95,8 @@ from headwise.treebank.conllu import read_sentences
 @click.option(
     "--details",
     is_flag=True,
-    help="Add scores by relation and by sentence length; with --calibration, by probability.",
+    help="Add scores by relation and by sentence length; with --calibration, by probability; with "
+    "--diff, all columns.",
 )
 @click.option(
     "--seed",
@@ -92,6 +116,7 @@ def evaluate(
     punctuation: Punctuation,
     universal: bool,
     align: bool,
+    diff: bool,
     calibration: bool,
     details: bool,
     seed: int,
@@ -99,30 +124,38 @@ def evaluate(
 ) -> None:
     """Score PREDICTED against GOLD; with PREDICTED2, test the difference (paired bootstrap).
 
-    Both files must have the same words, or with --align the same characters.
+    All files must have the same words, or with --align the same characters.
     """
     sources = [gold, predicted] if second is None else [gold, predicted, gold, second]
     if sources.count("-") > 1:
         raise ConfigError("stdin can be read only once", "give files for the others")
+    is_json = out_form == "json"
     if calibration:
         others = {"PREDICTED2": second is not None, "--universal": universal, "--align": align}
+        others["--diff"] = diff
         _refuse_beside("--calibration", others, "it compares full values of the same words")
         found = measure_calibration(
             read_sentences(gold, form), read_sentences(predicted, form), punctuation
         )
-        is_json = out_form == "json"
         put(calibration_to_json(found) if is_json else calibration_to_text(found, details))
+        return
+    if diff:
+        others = {"PREDICTED2": second is not None, "--align": align, "stdin": "-" in sources}
+        _refuse_beside("--diff", others, "it compares two files of the same words, read twice")
+        _show_differences(gold, predicted, form, punctuation, universal, details, is_json)
         return
     if align:
         others = {
-            "PREDICTED2": second is not None,
             f"--punctuation {punctuation}": punctuation != "none",
             "--details": details,
         }
-        hint = "--align scores every word of one file, as the shared tasks do"
+        hint = "--align scores every word, as the shared tasks do"
         _refuse_beside("--align", others, hint)
-        raw = score_raw(read_sentences(gold, form), read_sentences(predicted, form), universal)
-        put(scores_to_json(raw) if out_form == "json" else raw_scores_to_text(raw))
+        raw = [
+            score_raw(read_sentences(gold, form), read_sentences(path, form), universal)
+            for path in sources[1::2]
+        ]
+        _show_raw(raw, seed, is_json)
         return
 
     def scores_of(path: str) -> Scores:
@@ -130,9 +163,9 @@ def evaluate(
 
     first = scores_of(predicted)
     if second is not None:
-        _show_both(first, scores_of(second), seed, details, out_form)
+        _show_both(first, scores_of(second), seed, details, is_json)
     else:
-        put(scores_to_json(first) if out_form == "json" else scores_to_text(first, details))
+        put(scores_to_json(first) if is_json else scores_to_text(first, details))
 
 
 def _refuse_beside(flag: str, others: Mapping[str, bool], hint: str) -> None:
@@ -142,12 +175,55 @@ def _refuse_beside(flag: str, others: Mapping[str, bool], hint: str) -> None:
             raise ConfigError(f"{flag} and {name} do not go together", hint)
 
 
-def _show_both(first: Scores, second: Scores, seed: int, details: bool, out_form: str) -> None:
+def _show_differences(
+    first: str,
+    second: str,
+    form: Format,
+    punctuation: Punctuation,
+    universal: bool,
+    details: bool,
+    is_json: bool,
+) -> None:
+    def both() -> tuple[Iterator[Sentence], Iterator[Sentence]]:
+        return read_sentences(first, form), read_sentences(second, form)
+
+    agreement = measure_agreement(*both(), punctuation, universal)
+    columns = ALL_COLUMNS if details else COMPARED_COLUMNS
+    differences = find_differences(*both(), columns, punctuation, universal)
+    if is_json:
+        put(agreement_to_json(agreement, differences))
+        return
+    for text in differences_to_text(differences):
+        put(text)
+        put("")
+    put(agreement_to_text(agreement))
+
+
+def _show_raw(scores: Sequence[RawScores], seed: int, is_json: bool) -> None:
+    if len(scores) == 1:
+        put(scores_to_json(scores[0]) if is_json else raw_scores_to_text(scores[0]))
+        return
+    first, second = scores
+    difference = paired_bootstrap_raw(first, second, seed=seed)
+    texts = [raw_scores_to_text(first), raw_scores_to_text(second)]
+    _put_both((scores_to_json(first), scores_to_json(second)), texts, difference, is_json)
+
+
+def _show_both(first: Scores, second: Scores, seed: int, details: bool, is_json: bool) -> None:
     difference = paired_bootstrap(first, second, seed=seed)
-    if out_form == "json":
-        one, two = msgspec.Raw(scores_to_json(first)), msgspec.Raw(scores_to_json(second))
+    texts = [scores_to_text(first, details), scores_to_text(second, details)]
+    _put_both((scores_to_json(first), scores_to_json(second)), texts, difference, is_json)
+
+
+def _put_both(
+    scores: tuple[bytes, bytes],
+    texts: Sequence[str],
+    difference: Significance | RawSignificance,
+    is_json: bool,
+) -> None:
+    if is_json:
+        one, two = map(msgspec.Raw, scores)
         whole = {"predicted": one, "predicted2": two, "difference": difference}
         put(msgspec.json.format(msgspec.json.encode(whole), indent=2))
     else:
-        texts = [scores_to_text(first, details), scores_to_text(second, details)]
         put("\n".join([*texts, significance_to_text(difference)]))

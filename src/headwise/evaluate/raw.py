@@ -8,11 +8,15 @@ Tokens and Sentences are right if they cover the same characters, Words if they 
 is right if the two head words are aligned, or if both words depend on ROOT. `metrics` has the rest.
 """
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
+import numpy as np
+
+from headwise.arrays import IntArray
 from headwise.errors import DataError
 from headwise.evaluate.align import align_words
 from headwise.evaluate.metrics import (
@@ -33,6 +37,11 @@ METRICS = {"tokens": "Tokens", "sentences": "Sentences", "words": "Words"} | WOR
 _Key: TypeAlias = tuple[str, str]
 """What is counted: the name of a metric, and one of the four below."""
 _GOLD, _PREDICTED, _RIGHT, _ALIGNED = "gold", "predicted", "right", "aligned"
+_KEPT = tuple((name, which) for name in METRICS for which in (_GOLD, _PREDICTED, _RIGHT))
+N_GOLD_SENTENCES = 0
+F1_COLUMNS = {name: (1 + 3 * i, 2 + 3 * i, 3 + 3 * i) for i, name in enumerate(METRICS)}
+"""Columns of `RawScores.per_passage`: gold sentences, and for each metric the gold, predicted and
+right words (or tokens, or sentences)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +62,10 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class RawScores:
-    """The result of `score_raw`; `METRICS` has the names of the metrics."""
+    """The result of `score_raw`; `METRICS` has the names of the metrics.
+
+    `per_passage` is int32 [n_passages, 40], the counts of each passage, for `significance`.
+    """
 
     universal_labels: bool
     tokens: Metric
@@ -69,6 +81,7 @@ class RawScores:
     clas: Metric
     mlas: Metric
     blex: Metric
+    per_passage: IntArray = field(compare=False, repr=False)
 
 
 def score_raw(
@@ -82,18 +95,28 @@ def score_raw(
         universal_labels: compare labels up to the first `:` only, as the shared tasks do.
     """
     counts: Counter[_Key] = Counter()
+    cells = array("i")
     for gold_side, predicted_side in pair_passages(gold, predicted):
-        ours = annotate(gold_side.words, gold_side.heads, universal_labels)
-        theirs = annotate(predicted_side.words, predicted_side.heads, universal_labels)
-        aligned = align_words(gold_side, predicted_side)
-        counts.update(_count_totals(gold_side, ours, _GOLD))
-        counts.update(_count_totals(predicted_side, theirs, _PREDICTED))
-        counts.update(_count_same_spans(gold_side, predicted_side))
-        counts.update(_count_right(ours, theirs, aligned))
+        of_passage = _count_passage(gold_side, predicted_side, universal_labels)
+        counts.update(of_passage)
+        cells.append(len(gold_side.sentences))
+        cells.extend(of_passage[key] for key in _KEPT)
     if not counts["tokens", _GOLD]:
         raise DataError("no sentences to score", "the gold file", hint="is the file empty?")
     metrics = {name: _metric(counts, name) for name in METRICS}
-    return RawScores(universal_labels=universal_labels, **metrics)
+    per_passage = np.array(cells, np.int32).reshape(-1, 1 + len(_KEPT))
+    return RawScores(universal_labels=universal_labels, **metrics, per_passage=per_passage)
+
+
+def _count_passage(gold: Side, predicted: Side, universal_labels: bool) -> Counter[_Key]:
+    """Count what is in a passage, and what is right in it."""
+    ours = annotate(gold.words, gold.heads, universal_labels)
+    theirs = annotate(predicted.words, predicted.heads, universal_labels)
+    counts = _count_totals(gold, ours, _GOLD)
+    counts.update(_count_totals(predicted, theirs, _PREDICTED))
+    counts.update(_count_same_spans(gold, predicted))
+    counts.update(_count_right(ours, theirs, align_words(gold, predicted)))
+    return counts
 
 
 def _count_totals(side: Side, words: list[Annotation], which: str) -> Counter[_Key]:

@@ -1,20 +1,22 @@
 """Scores as plain tables and as JSON.
 
-Both leave out the counts of single sentences, which only `significance` needs.
+Both leave out the counts of single sentences and passages, which only `significance` needs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from headwise.errors import plural
+from headwise.errors import escape_controls, plural
+from headwise.evaluate.agreement import Agreement, Confusion, SentenceDifference, WordDifference
 from headwise.evaluate.calibration import CalibrationTable, ColumnCalibration
 from headwise.evaluate.metrics import WORD_METRICS
 from headwise.evaluate.raw import METRICS, Metric, RawScores
 from headwise.evaluate.scores import Scores
-from headwise.evaluate.significance import Difference, Significance
+from headwise.evaluate.significance import Difference, RawSignificance, Significance
 
 _N_DECIMALS = 4
+_MOST_CONFUSIONS = 20
 _LEFT_OUT = {
     "none": "every word counts",
     "ptb": "without the gold tags `` '' . , : PU",
@@ -36,7 +38,8 @@ _MEASURED_NAMES = {
 def scores_to_json(scores: Scores | RawScores) -> bytes:
     """Write scores as JSON, percentages to four decimals; null if there was nothing to score."""
     plain = msgspec.to_builtins(scores, enc_hook=lambda per_sentence: None)
-    plain.pop("per_sentence", None)
+    for counts in ("per_sentence", "per_passage"):
+        plain.pop(counts, None)
     data = msgspec.json.encode(_rounded(plain))
     return msgspec.json.format(data, indent=2) + b"\n"
 
@@ -154,19 +157,101 @@ def calibration_to_json(calibration: CalibrationTable) -> bytes:
     return msgspec.json.format(data, indent=2) + b"\n"
 
 
-def significance_to_text(significance: Significance) -> str:
+def significance_to_text(significance: Significance | RawSignificance) -> str:
     """Write the differences between two parsers as a plain table."""
+    if isinstance(significance, RawSignificance):
+        names, units = METRICS, f"F1, paired bootstrap over {significance.n_passages} passages"
+    else:
+        names, units = WORD_METRICS, f"Paired bootstrap over {significance.n_sentences} sentences"
     rows = [["", "first", "second", "difference", "95% interval", "p"]]
-    for field, name in WORD_METRICS.items():
+    for field, name in names.items():
         found: Difference = getattr(significance, field)
         numbers = _number(found.first), _number(found.second), f"{found.points:+.2f}"
         interval = f"{found.low:+.2f} to {found.high:+.2f}"
         rows.append([name, *numbers, interval, f"{found.p_value:.4f}"])
     return (
         f"{_table(rows, '<>>>><')}\n\n"
-        f"Paired bootstrap over {significance.n_sentences} sentences, "
-        f"{significance.n_samples} samples, seed {significance.seed}.\n"
+        f"{units}, {significance.n_samples} samples, seed {significance.seed}.\n"
     )
+
+
+def differences_to_text(differences: Iterable[SentenceDifference]) -> Iterator[str]:
+    """Write each sentence that differs: where it is, its text, and a line for each value."""
+    for found in differences:
+        one, two = found.first, found.second
+        name = one.metadata.get("sent_id", "")
+        places = f"{one.source}:{one.first_line}, {two.source}:{two.first_line}"
+        rows = [
+            [str(word.position), word.first.form, *cells]
+            for word in found.words
+            for cells in _values(found, word)
+        ]
+        lines = [f"# {found.number} {name}".rstrip() + f" ({places})", one.text]
+        yield escape_controls("\n".join([*lines, _table(rows, "><<<<")])) + "\n"
+
+
+def _values(found: SentenceDifference, word: WordDifference) -> Iterator[tuple[str, str, str]]:
+    for column in word.columns:
+        values = getattr(word.first, column), getattr(word.second, column)
+        if column == "head":
+            values = _head(found, values[0]), _head(found, values[1])
+        yield column.upper(), *values
+
+
+def _head(found: SentenceDifference, head: str) -> str:
+    """Write a head with its form: `7 saw`."""
+    return f"{head} {found.first.words[int(head) - 1].form}" if head != "0" else "0 ROOT"
+
+
+def agreement_to_text(agreement: Agreement) -> str:
+    """Write how far two files agree, and what is confused most often, as plain tables."""
+    rows = [
+        ["", "same", "kappa"],
+        ["Heads (UAS)", _number(agreement.uas), _kappa(agreement.head_kappa)],
+        ["Labels", _number(agreement.label_accuracy), _kappa(agreement.label_kappa)],
+        ["Both (LAS)", _number(agreement.las), ""],
+        ["UPOS", _number(agreement.upos), _kappa(agreement.upos_kappa)],
+    ]
+    scope = (
+        f"{plural(agreement.n_different_words, 'word')} in "
+        f"{plural(agreement.n_different_sentences, 'sentence')} differ, of "
+        f"{plural(agreement.n_words, 'word')} in {plural(agreement.n_sentences, 'sentence')}."
+    )
+    parts = [_table(rows, "<>>"), scope]
+    named = {"Labels": agreement.label_confusions, "UPOS": agreement.upos_confusions}
+    parts += [_confusion_table(name, found) for name, found in named.items() if found]
+    return "\n\n".join(parts) + "\n"
+
+
+def _confusion_table(name: str, confusions: Sequence[Confusion]) -> str:
+    rows = [[name, "first", "second"]]
+    rows += [[str(found.n_words), found.first, found.second] for found in confusions]
+    table = escape_controls(_table(rows[: _MOST_CONFUSIONS + 1], "><<"))
+    n_more = len(confusions) - _MOST_CONFUSIONS
+    return table if n_more <= 0 else f"{table}\n{n_more} more pairs: --format json"
+
+
+def agreement_to_json(agreement: Agreement, differences: Iterable[SentenceDifference]) -> bytes:
+    """Write how far two files agree, and each word that differs, as JSON."""
+    words = [
+        {
+            "sentence": found.number,
+            "sent_id": found.first.metadata.get("sent_id"),
+            "word": word.position,
+            "form": word.first.form,
+            "first": {column: getattr(word.first, column) for column in word.columns},
+            "second": {column: getattr(word.second, column) for column in word.columns},
+        }
+        for found in differences
+        for word in found.words
+    ]
+    plain = _rounded(msgspec.to_builtins(agreement))
+    data = msgspec.json.encode({"agreement": plain, "words": words})
+    return msgspec.json.format(data, indent=2) + b"\n"
+
+
+def _kappa(kappa: float | None) -> str:
+    return "-" if kappa is None else f"{kappa:.4f}"
 
 
 def _number(percent: float | None) -> str:

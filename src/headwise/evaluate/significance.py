@@ -3,9 +3,11 @@
 The paper gives no test; this is the usual one (Efron and Tibshirani 1993, Koehn 2004): draw as
 many sentences as there are, with replacement, score both parsers on the same draw, and see how the
 difference varies. Sentences are drawn, not words, because errors in one sentence are not
-independent.
+independent. Of output made from raw text, passages are drawn: the shortest runs of gold sentences
+that no predicted sentence of either parser crosses.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 
 from headwise.arrays import IntArray
 from headwise.evaluate.metrics import CONTENT_METRICS
+from headwise.evaluate.raw import F1_COLUMNS, METRICS, N_GOLD_SENTENCES, RawScores
 from headwise.evaluate.scores import N_CONTENT, N_PREDICTED_CONTENT, N_SCORED, RIGHT, Scores
 
 BLOCK_CELLS = 2**20
@@ -58,6 +61,28 @@ class Significance:
     blex: Difference
 
 
+@dataclass(frozen=True, slots=True)
+class RawSignificance:
+    """How two parsers differ on the same raw text: F1 of each metric of `raw.METRICS`."""
+
+    n_passages: int
+    n_samples: int
+    seed: int
+    tokens: Difference
+    sentences: Difference
+    words: Difference
+    upos: Difference
+    xpos: Difference
+    ufeats: Difference
+    alltags: Difference
+    lemmas: Difference
+    uas: Difference
+    las: Difference
+    clas: Difference
+    mlas: Difference
+    blex: Difference
+
+
 def paired_bootstrap(
     first: Scores,
     second: Scores,
@@ -79,26 +104,68 @@ def paired_bootstrap(
         seed: of the random draws.
         block_cells: sentences drawn at a time, which bounds the memory.
     """
-    if n_samples < 1:
-        raise ValueError(f"n_samples is {n_samples}; at least 1 is needed")
     if not np.array_equal(first.per_sentence[:, N_SCORED], second.per_sentence[:, N_SCORED]):
         raise ValueError("the two scores are not of the same sentences and scored words")
     drawn = first.per_sentence[:, N_SCORED] > 0
-    counts = np.hstack([first.per_sentence[drawn], second.per_sentence[drawn]])  # [sentences, 26]
-    sums = _resample(counts, n_samples, np.random.default_rng(seed), block_cells)
-    ours, theirs = np.hsplit(sums, 2)  # [n_samples, 13]
-    totals = counts.sum(axis=0, keepdims=True, dtype=np.int64)
-    our_total, their_total = np.hsplit(totals, 2)  # [1, 13]
-    differences = {
-        name: _difference(
-            (_share(our_total, name), _share(their_total, name)),
-            (_share(ours, name), _share(theirs, name)),
-        )
-        for name in RIGHT
-    }
+    counts = first.per_sentence[drawn], second.per_sentence[drawn]  # [sentences, 13] each
+    differences = _differences(*counts, RIGHT, _share, n_samples, seed, block_cells)
     return Significance(
         n_sentences=first.n_sentences, n_samples=n_samples, seed=seed, **differences
     )
+
+
+def paired_bootstrap_raw(
+    first: RawScores,
+    second: RawScores,
+    n_samples: int = 10_000,
+    seed: int = 1,
+    block_cells: int = BLOCK_CELLS,
+) -> RawSignificance:
+    """Resample the passages of two parsers together, as `paired_bootstrap` does sentences.
+
+    Args:
+        first: scores on some gold sentences.
+        second: scores on the same gold sentences; better if the difference is positive.
+        n_samples: how many times to resample.
+        seed: of the random draws.
+        block_cells: passages drawn at a time, which bounds the memory.
+    """
+    ends, other_ends = (
+        scores.per_passage[:, N_GOLD_SENTENCES].cumsum() for scores in (first, second)
+    )
+    if ends[-1] != other_ends[-1] or first.words.n_gold != second.words.n_gold:
+        raise ValueError("the two scores are not of the same gold sentences")
+    common = np.intersect1d(ends, other_ends)  # [passages]
+    starts = [0, *common[:-1]]
+    ours = np.add.reduceat(first.per_passage, np.searchsorted(ends, starts, side="right"))
+    theirs = np.add.reduceat(second.per_passage, np.searchsorted(other_ends, starts, side="right"))
+    differences = _differences(ours, theirs, METRICS, _share_raw, n_samples, seed, block_cells)
+    return RawSignificance(n_passages=len(common), n_samples=n_samples, seed=seed, **differences)
+
+
+def _differences(
+    first: IntArray,
+    second: IntArray,
+    names: Iterable[str],
+    share: Callable[[_Counts, str], _Share],
+    n_samples: int,
+    seed: int,
+    block_cells: int,
+) -> dict[str, Difference]:
+    """Compare the scores of two parsers, given the counts of what is drawn, [units, columns]."""
+    if n_samples < 1:
+        raise ValueError(f"n_samples is {n_samples}; at least 1 is needed")
+    counts = np.hstack([first, second])  # [units, 2 columns]
+    sums = _resample(counts, n_samples, np.random.default_rng(seed), block_cells)
+    ours, theirs = np.hsplit(sums, 2)  # [n_samples, columns]
+    our_total, their_total = np.hsplit(counts.sum(axis=0, keepdims=True, dtype=np.int64), 2)
+    return {
+        name: _difference(
+            (share(our_total, name), share(their_total, name)),
+            (share(ours, name), share(theirs, name)),
+        )
+        for name in names
+    }
 
 
 def _resample(
@@ -125,6 +192,12 @@ def _share(counts: _Counts, name: str) -> _Share:
         return right, counts[:, N_SCORED]
     n_content = counts[:, N_CONTENT] + counts[:, N_PREDICTED_CONTENT]
     return 2 * right, np.maximum(n_content, 1)
+
+
+def _share_raw(counts: _Counts, name: str) -> _Share:
+    """Return F1 as a fraction; the whole is at least 1."""
+    n_gold, n_predicted, n_right = (counts[:, column] for column in F1_COLUMNS[name])
+    return 2 * n_right, np.maximum(n_gold + n_predicted, 1)
 
 
 def _difference(total: tuple[_Share, _Share], samples: tuple[_Share, _Share]) -> Difference:
