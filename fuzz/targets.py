@@ -144,7 +144,7 @@ def make_model(rng: random.Random) -> bytes:
     """Change one file of a model folder, with checksums that fit, or how it lies on the disk."""
     folder = tiny_model()
     names = sorted(path.name for path in folder.iterdir())
-    name = rng.choice([*names, "model.json", "vocab.json", "lexicon.json", "segment.json"])
+    name = rng.choice([*names, "model.json", "vocab.json", "lexicon.json.xz", "segment.json"])
     data = (folder / name).read_bytes()
     action = rng.random()
     if action < 0.1:
@@ -153,9 +153,12 @@ def make_model(rng: random.Random) -> bytes:
         ).encode()
     if action < 0.15:
         changed = nested(rng)
-    elif name.endswith(".json") and action < 0.9:
-        text = json.dumps(change_json(rng, json.loads(data)), ensure_ascii=rng.random() < 0.5)
+    elif name.endswith((".json", ".json.xz")) and action < 0.9:
+        is_packed = name.endswith(".xz")
+        held = json.loads(lzma.decompress(data) if is_packed else data)
+        text = json.dumps(change_json(rng, held), ensure_ascii=rng.random() < 0.5)
         changed = text.encode("utf-8", "surrogatepass")
+        changed = lzma.compress(changed) if is_packed else changed
     else:
         changed = change_bytes(rng, data)
     packed = base64.b64encode(zlib.compress(changed)).decode()

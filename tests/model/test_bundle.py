@@ -145,7 +145,7 @@ SLIM = {
         "inputs.int8.onnx",
         "columns.int8.onnx",
         "select.json",
-        "lexicon.json",
+        "lexicon.json.xz",
         *SEGMENTER,
     },
     "encoder_run": {

@@ -156,7 +156,7 @@ def test_one_sentence_at_a_time_is_the_same(
 ) -> None:
     bundle = load_bundle(request.getfixturevalue(run) / "model")
     network = load_network(bundle, torch.device("cpu"))
-    others = {"vocab.json", "lexicon.json"} & set(bundle.contents)
+    others = {"vocab.json", "lexicon.json.xz"} & set(bundle.contents)
     graphs = sentence_graphs(network, network) | {name: bundle.read(name) for name in others}
     description = Description(bundle.manifest.model, DecodeConfig(), {}, {})
     write_bundle(tmp_path / "m", description, graphs)

@@ -7,7 +7,7 @@ import numpy as np
 from headwise.treebank.sentence import Sentence, sentence_from_words
 from headwise.vocabulary.features import collect_features, join_features
 from headwise.vocabulary.join import join_vocabs
-from headwise.vocabulary.lexicon import build_lexicon, join_lexicons, lexicon_to_json
+from headwise.vocabulary.lexicon import build_lexicon, join_lexicons, pack_lexicon
 from headwise.vocabulary.vocab import Index, Vocab, build_vocab, collect_marks
 
 COLUMNS = ["form", "lemma", "upos", "feats", "head", "deprel"]
@@ -82,7 +82,7 @@ def test_a_column_that_only_the_old_model_knows_stays() -> None:
 def test_joined_lexicons_are_those_of_both_treebanks() -> None:
     one, other = (build_lexicon(sentence.words) for sentence in (OLD, NEW))
     both = build_lexicon([*OLD.words, *NEW.words])
-    assert lexicon_to_json(join_lexicons(one, other)) == lexicon_to_json(both)
+    assert pack_lexicon(join_lexicons(one, other)) == pack_lexicon(both)
 
 
 def test_the_numbers_of_a_prior_have_names() -> None:

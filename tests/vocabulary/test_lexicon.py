@@ -1,6 +1,7 @@
 """What training has seen for forms and endings, against a slow count of the same words."""
 
 import json
+import lzma
 import math
 from collections import Counter
 from pathlib import Path
@@ -18,14 +19,15 @@ from headwise.treebank.sentence import Word, sentence_from_words
 from headwise.vocabulary.features import split_feats
 from headwise.vocabulary.lexicon import (
     MAX_ENDING,
+    MAX_JSON_BYTES,
     MAX_PER_FORM,
     MAX_RARE,
     MIN_ENDING_COUNT,
     Lexicon,
     build_lexicon,
     join_lexicons,
-    lexicon_from_json,
-    lexicon_to_json,
+    pack_lexicon,
+    unpack_lexicon,
 )
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -190,24 +192,28 @@ def priors(lexicon: Lexicon, forms: list[str]) -> FloatArray:
     return np.array([lexicon.prior_of(form) for form in forms])
 
 
-def test_a_lexicon_comes_back_from_json() -> None:
+def test_a_lexicon_comes_back_from_its_file() -> None:
     names = ("ewt-dev-100.conllu", "coptic-20.conllu", "hand-made.conllu")
     words = [w for name in names for s in read_sentences(FIXTURES / name) for w in s.words]
     lexicon = build_lexicon(words).with_accuracy((0.5, 0.25))
-    data = lexicon_to_json(lexicon)
-    again = lexicon_from_json(data, "lexicon.json")
+    data = pack_lexicon(lexicon)
+    again = unpack_lexicon(data, "lexicon.json.xz")
     assert same(again, lexicon)
-    assert lexicon_to_json(again) == data
+    assert pack_lexicon(again) == data
     assert again.accuracy == (0.5, 0.25)
     assert len(lexicon) > 900
     forms = sorted({word.form for word in words})[::9]
     np.testing.assert_array_equal(priors(again, forms), priors(lexicon, forms))
     nothing = build_lexicon([])
-    assert same(lexicon_from_json(lexicon_to_json(nothing), "l"), nothing)
+    assert same(unpack_lexicon(pack_lexicon(nothing), "l"), nothing)
     assert nothing.prior_of("walks").tolist() == [0, 0]
 
 
-JSON = json.loads(lexicon_to_json(build_lexicon(WORDS)))
+JSON = json.loads(lzma.decompress(pack_lexicon(build_lexicon(WORDS))))
+
+
+def pack(value: object) -> bytes:
+    return lzma.compress(json.dumps(value).encode())
 
 
 def entry(at: int, value: int) -> dict[str, list[int]]:
@@ -248,24 +254,29 @@ WRONG_VALUES: dict[str, dict[str, Any]] = {
 }
 DAMAGED = {
     "nothing": b"",
-    "cut off": json.dumps(JSON).encode()[:-3],
-    "not text": json.dumps(JSON).encode().replace(b'"walks"', b'"\xff"'),
-    "not an object": b"[]",
-    "missing key": json.dumps({k: v for k, v in JSON.items() if k != "forms"}).encode(),
-    **{name: json.dumps(JSON | change).encode() for name, change in WRONG_VALUES.items()},
+    "not packed": json.dumps(JSON).encode(),
+    "packed file cut off": pack(JSON)[:-3],
+    "more after its end": pack(JSON) + b"more",
+    "packed twice": lzma.compress(pack(JSON)),
+    "more than it should hold": lzma.compress(bytes(MAX_JSON_BYTES + 1), preset=0),
+    "cut off": lzma.compress(json.dumps(JSON).encode()[:-3]),
+    "not text": lzma.compress(json.dumps(JSON).encode().replace(b'"walks"', b'"\xff"')),
+    "not an object": pack([]),
+    "missing key": pack({k: v for k, v in JSON.items() if k != "forms"}),
+    **{name: pack(JSON | change) for name, change in WRONG_VALUES.items()},
 }
 
 
 @pytest.mark.parametrize("data", DAMAGED.values(), ids=DAMAGED)
 def test_a_damaged_lexicon_is_refused(data: bytes) -> None:
     with pytest.raises(ModelError) as refusal:
-        lexicon_from_json(data, "model/lexicon.json")
-    assert str(refusal.value).startswith("model/lexicon.json: ")
+        unpack_lexicon(data, "model/lexicon.json.xz")
+    assert str(refusal.value).startswith("model/lexicon.json.xz: ")
     assert refusal.value.hint == "the model folder is damaged; fetch it again"
 
 
 def test_counts_of_joined_lexicons_stay_within_bounds() -> None:
-    most = json.dumps(JSON | entry(1, 2**31 - 1)).encode()
-    lexicon = lexicon_from_json(most, "model/lexicon.json")
+    most = pack(JSON | entry(1, 2**31 - 1))
+    lexicon = unpack_lexicon(most, "model/lexicon.json.xz")
     joined = join_lexicons(lexicon, lexicon)
     assert joined.entries[1].max() == 2**31 - 1

@@ -24,7 +24,7 @@ from headwise.settings.about import About
 from headwise.settings.model import ModelConfig
 from headwise.settings.parsing import DecodeConfig
 from headwise.version import VERSION
-from headwise.vocabulary.lexicon import lexicon_from_json
+from headwise.vocabulary.lexicon import unpack_lexicon
 from headwise.vocabulary.subwords import MAX_TOKENIZER_BYTES, SETTINGS, TOKENIZER, read_subwords
 from headwise.vocabulary.vocab import EMPTY_INDEX, Vocab, vocab_from_json
 
@@ -32,13 +32,13 @@ FORMAT_VERSION = 2
 LAST_WITH_FORMAT_1 = "0.1.0"
 MANIFEST = "model.json"
 VOCAB = "vocab.json"
-LEXICON = "lexicon.json"
+LEXICON = "lexicon.json.xz"
 WEIGHTS = "weights.safetensors"
 SELECT = "select.onnx"
 PAIR_WEIGHTS = "select.json"
 INPUTS = "inputs.{}.onnx"
 COLUMNS = "columns.{}.onnx"
-_FILE_NAME = re.compile(r"[a-z0-9]+(\.[a-z0-9]+)*\.(json|onnx|safetensors)")
+_FILE_NAME = re.compile(r"[a-z0-9]+(\.[a-z0-9]+)*\.(json|json\.xz|onnx|safetensors)")
 _MAX_MANIFEST_BYTES = 2**20
 _MAX_FILE_BYTES = 2**32
 DAMAGED = "the folder is damaged or was changed by hand; fetch or export it again"
@@ -103,7 +103,7 @@ def load_bundle(path: Path) -> Bundle:
     bundle = Bundle(path, manifest, contents)
     vocab = vocab_from_json(bundle.read(VOCAB), str(path / VOCAB))
     if LEXICON in contents:
-        lexicon = lexicon_from_json(bundle.read(LEXICON), str(path / LEXICON))
+        lexicon = unpack_lexicon(bundle.read(LEXICON), str(path / LEXICON))
         vocab = replace(vocab, lexicon=lexicon)
     if manifest.model.encoder:  # its tokenizer is opened when it is used
         vocab = replace(vocab, subwords=read_subwords(bundle.read, str(path)))

@@ -9,6 +9,7 @@ Forms are sorted by their last letters, so that all forms with one ending are ne
 ending is found by bisection instead of in a table of its own.
 """
 
+import lzma
 import math
 from bisect import bisect_left
 from collections import Counter, defaultdict
@@ -39,6 +40,9 @@ MAX_PER_FORM = 3
 MAX_CACHED_ENDINGS = 10_000
 MAX_VALUES = 2**26
 """Numbers in the table of analyses and their values; the largest treebanks have under 2**21."""
+MAX_JSON_BYTES = 2**26
+"""Of an unpacked lexicon; the largest treebanks have under 2**23."""
+_UNPACKER_BYTES = 2**24
 _MAX_COUNT = 2**31 - 1
 N_COUNTS = 2
 """Numbers at the end of a prior that are not shares: a count and a length."""
@@ -344,8 +348,8 @@ class _Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     accuracy: tuple[_Share, _Share] = (1.0, 1.0)
 
 
-def lexicon_to_json(lexicon: Lexicon) -> bytes:
-    """Write a lexicon as JSON, the same bytes each time."""
+def pack_lexicon(lexicon: Lexicon) -> bytes:
+    """Write a lexicon as packed JSON, the same bytes each time."""
     stored = _Stored(
         list(lexicon.analyses),
         list(lexicon.rules),
@@ -354,15 +358,20 @@ def lexicon_to_json(lexicon: Lexicon) -> bytes:
         lexicon.entries.T.ravel().tolist(),
         lexicon.accuracy,
     )
-    return msgspec.json.encode(stored) + b"\n"
+    return lzma.compress(msgspec.json.encode(stored) + b"\n")
 
 
-def lexicon_from_json(data: bytes, where: str) -> Lexicon:
+def unpack_lexicon(data: bytes, where: str) -> Lexicon:
     """Read a lexicon, strictly."""
     hint = "the model folder is damaged; fetch it again"
+    unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_UNPACKER_BYTES)
     try:
-        stored = msgspec.json.decode(data, type=_Stored)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        json = unpacker.decompress(data, MAX_JSON_BYTES)
+        if not unpacker.eof or unpacker.unused_data:
+            limit = f"{MAX_JSON_BYTES >> 20} MiB"
+            raise ModelError(f"{where}: cut off, or more than {limit} when unpacked", hint)
+        stored = msgspec.json.decode(json, type=_Stored)
+    except (lzma.LZMAError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise ModelError(f"{where}: {error}", hint) from error
     numbers = np.array(stored.entries, np.int32)
     starts = np.cumsum([0, *stored.sizes])

@@ -53,7 +53,7 @@ from headwise.network.network import Network
 from headwise.network.represent import BiLstm
 from headwise.network.select import head_distribution
 from headwise.vocabulary.encode import WordIds
-from headwise.vocabulary.lexicon import N_COUNTS, lexicon_to_json
+from headwise.vocabulary.lexicon import N_COUNTS, pack_lexicon
 from headwise.vocabulary.subwords import Subwords, subword_files
 from headwise.vocabulary.vocab import Vocab, vocab_to_json
 
@@ -170,7 +170,7 @@ def export_model(
     weights = safetensors.torch.save(network.state_dict())
     files = {VOCAB: vocab_to_json(vocab), WEIGHTS: weights, **graphs, **others}
     if vocab.lexicon is not None:
-        files[LEXICON] = lexicon_to_json(vocab.lexicon)
+        files[LEXICON] = pack_lexicon(vocab.lexicon)
     write_bundle(path, description, files)
 
 

@@ -17,7 +17,7 @@ from headwise.model.find import find_model
 from headwise.settings.model import ModelConfig
 from headwise.settings.recipe import Recipe
 from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS
-from headwise.vocabulary.lexicon import lexicon_from_json, lexicon_to_json
+from headwise.vocabulary.lexicon import pack_lexicon, unpack_lexicon
 from headwise.vocabulary.subwords import Subwords
 from headwise.vocabulary.vocab import EMPTY_INDEX, Vocab, vocab_from_json, vocab_to_json
 
@@ -82,7 +82,7 @@ def keep_start(begun: Start, folder: Path, trains_segmenter: bool) -> None:
     make_folder(folder / KEPT)
     files = {folder / KEPT / VOCAB: vocab_to_json(known)}
     if known.lexicon is not None:
-        files[folder / KEPT / LEXICON] = lexicon_to_json(known.lexicon)
+        files[folder / KEPT / LEXICON] = pack_lexicon(known.lexicon)
     if not trains_segmenter:
         names = (SEGMENTER_GRAPH, SEGMENTER_SETTINGS)
         files |= {folder / name: bundle.contents[name] for name in names if name in bundle.contents}
@@ -96,7 +96,7 @@ def _read_kept(folder: Path) -> Vocab:
         vocab = vocab_from_json((folder / VOCAB).read_bytes(), str(folder / VOCAB))
         if (folder / LEXICON).exists():
             data = (folder / LEXICON).read_bytes()
-            vocab = replace(vocab, lexicon=lexicon_from_json(data, str(folder / LEXICON)))
+            vocab = replace(vocab, lexicon=unpack_lexicon(data, str(folder / LEXICON)))
     except OSError as error:
         raise ModelError(f"{folder / VOCAB}: {error.strerror}", "start the run anew") from error
     return vocab
