@@ -1,7 +1,8 @@
 """The treebanks and variants of a plan, the runs they make and their commands.
 
 A run is one treebank with one variant of the recipe. The number of epochs follows the amount of
-data, so that every treebank gets about as many steps.
+data, so that every treebank gets about as many steps. A treebank with `also` is a group, which is
+trained as one, and scored on the dev file of its first member. Other trainings can start from it.
 """
 
 import json
@@ -17,6 +18,7 @@ from bench.experiment.plan import (
     Options,
     Run,
     Seed,
+    key_of,
     model_path,
     read_recipe_table,
     read_toml,
@@ -39,7 +41,9 @@ class Treebank(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     folder: str = ""
     """Empty for `languages/NAME`."""
     also: tuple[Name, ...] = ()
-    """More treebanks of the plan to train on."""
+    """More treebanks of the plan to train on, if this is a group."""
+    family: Name = ""
+    """A group that has this treebank and its relatives."""
     set: tuple[str, ...] = ()
     """`section.key=value`, settings that dev asks for in this treebank."""
     note: str = ""
@@ -51,10 +55,14 @@ class Variant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
     title: str
     set: tuple[str, ...] = ()
+    treebanks: tuple[Name, ...] = ()
+    """Those that are trained with it; empty for all that are no groups."""
     start: Name = ""
-    """A treebank of the plan whose model the training starts from, with the same variant's name
-    or with `start_variant`."""
-    start_variant: Name = ""
+    """The variant whose model of `group` the training starts from."""
+    group: Name = ""
+    """Empty for the family of each treebank."""
+    epochs: "Epochs | None" = None
+    """Instead of those of the plan."""
 
 
 class Epochs(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -79,24 +87,27 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """Train a segmenter, and score raw text too."""
     variants: dict[Name, Variant]
     treebanks: dict[Name, Treebank]
-    trained: tuple[Name, ...] = ()
-    """The treebanks that are trained on their own; empty for all."""
 
     def runs(self) -> list[Run]:
-        """List the runs of all treebanks and variants."""
+        """List the runs of all variants."""
         return [
-            Run((treebank, variant), seed)
-            for treebank in self.trained or self.treebanks
-            for variant in self.variants
+            Run((treebank, name), seed)
+            for treebank in self.treebanks
+            for name, variant in self.variants.items()
+            if treebank in (variant.treebanks or self.single())
             for seed in self.seeds
         ]
 
+    def single(self) -> list[Name]:
+        """List the treebanks that are no groups."""
+        return [name for name, treebank in self.treebanks.items() if not treebank.also]
+
     def needs(self, run: Run) -> list[Run]:
         """List the run that this one starts from, if any."""
-        variant = self.variants[run.names[1]]
+        treebank, variant = self.treebanks[run.names[0]], self.variants[run.names[1]]
         if not variant.start:
             return []
-        return [Run((variant.start, variant.start_variant or run.names[1]), run.seed)]
+        return [Run((variant.group or treebank.family, variant.start), run.seed)]
 
     def key_parts(self, run: Run) -> list[object]:
         """List everything except the data that a run depends on."""
@@ -106,7 +117,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
             self.settings(run),
             treebank.folder,
             treebank.also,
-            [str(one) for one in self.needs(run)],
+            [key_of(self, one) for one in self.needs(run)],
             variant.start,
         ]
 
@@ -114,12 +125,14 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
         """List the changes to the recipe, those of the treebank last."""
         treebank, variant = self.treebanks[run.names[0]], self.variants[run.names[1]]
         n_words = treebank.words + sum(self.treebanks[name].words for name in treebank.also)
-        n_epochs = self.epochs.of(n_words)
+        n_epochs = (variant.epochs or self.epochs).of(n_words)
         settings = [f"train.adam_epochs={n_epochs}", f"train.patience={n_epochs}"]
         if not self.raw:
             settings += ["segment.epochs=1", "segment.steps=1"]
-        if treebank.also:
+        if treebank.also or variant.start:
             settings.append('model.marks=["treebank"]')
+        if variant.start:
+            settings.append("start.vocabulary=new")
         return [*settings, *variant.set, *treebank.set]
 
     def path(self, name: str, data: Path, part: str) -> Path:
@@ -164,16 +177,15 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 def read_plan(path: Path) -> Plan:
     """Read and check a plan."""
     plan = read_toml(path, Plan, PLAN_PATH)
-    for name, treebank in plan.treebanks.items():
-        for other in treebank.also:
-            if other not in plan.treebanks:
-                raise ConfigError(f"{path}: treebanks.{name}: no treebank {other}")
-    for name in plan.trained:
-        if name not in plan.treebanks:
-            raise ConfigError(f"{path}: trained: no treebank {name}")
-    for name, variant in plan.variants.items():
-        if variant.start and variant.start not in plan.treebanks:
-            raise ConfigError(f"{path}: variants.{name}: no treebank {variant.start}")
-        if variant.start_variant and variant.start_variant not in plan.variants:
-            raise ConfigError(f"{path}: variants.{name}: no variant {variant.start_variant}")
+    named = [(f"treebanks.{name}", one.also) for name, one in plan.treebanks.items()]
+    named += [(f"variants.{name}", one.treebanks) for name, one in plan.variants.items()]
+    for where, names in named:
+        for name in names:
+            if name not in plan.treebanks:
+                raise ConfigError(f"{path}: {where}: no treebank {name}")
+    runs = set(plan.runs())
+    for run in runs:
+        for needed in plan.needs(run):
+            if needed not in runs:
+                raise ConfigError(f"{path}: {run} starts from {needed}, which is no run")
     return plan
