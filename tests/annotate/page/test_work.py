@@ -90,7 +90,7 @@ def test_late_answers_never_overwrite_newer_ones(shared: str, visit: Opener) -> 
     page = visit(shared)
     go_to(page, 6)
     held: list[Route] = []
-    page.route("**/annotate/decode", held.append)
+    page.route("**/annotate/decode", lambda route: held.append(route))  # noqa: PLW0108 it sets attributes
     press(page, "Home", "r", "End", "Space")
     expect(page.locator(".wb-arc.fixed")).to_have_count(2)
     while len(held) < 2:

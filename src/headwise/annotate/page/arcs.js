@@ -24,9 +24,9 @@ const LOCK = "M-4,-1v-2.5a2.6,2.6 0 0 1 5.2,0v2.5m-6.4,0h7.6v5.6h-7.6z";
  * @returns {SVGElement[]}
  */
 export function drawLines(root, list, options, arcs) {
-  list.style.paddingInlineStart = "";
-  for (const option of options) option.style.marginTop = "0";
-  const lines = linesOf(options).map(([first, last]) => ({
+  if (list.style.paddingInlineStart) list.style.paddingInlineStart = "";
+  const isRtl = list.dir === "rtl";
+  const lines = linesOf(options, isRtl).map(([first, last]) => ({
     first,
     last,
     parts: partsOn(arcs, first, last),
@@ -34,11 +34,13 @@ export function drawLines(root, list, options, arcs) {
   for (const { first, last, parts } of lines) {
     const levels = Math.max(1, ...parts.map((part) => part.level));
     const room = `${levels * STEP + 20}px`;
-    for (let id = first; id <= last; id++) options[id - 1].style.marginTop = room;
+    for (let id = first; id <= last; id++) {
+      const { style } = options[id - 1];
+      if (style.marginTop !== room) style.marginTop = room;
+    }
   }
   const boxes = boxesOf(options, root);
   const width = root.clientWidth;
-  const isRtl = list.dir === "rtl";
   return lines.flatMap(({ first, parts }) => {
     const ends = endsOf(parts);
     const floor = boxes[first - 1].top - FLOOR + 2;
@@ -167,20 +169,22 @@ export function drawVertical(root, list, options, arcs) {
 }
 
 /**
- * Find the first and last word of each line.
+ * Find the first and last word of each line: where the next word does not go on.
  *
  * @param {HTMLElement[]} options
+ * @param {boolean} isRtl
  * @returns {[number, number][]}
  */
-function linesOf(options) {
+function linesOf(options, isRtl) {
   /** @type {[number, number][]} */
   const lines = [];
-  let top = NaN;
+  let edge = 0;
   for (const [index, option] of options.entries()) {
-    const now = option.offsetTop;
-    if (now === top) lines[lines.length - 1][1] = index + 1;
+    const left = option.offsetLeft;
+    const goesOn = index > 0 && (isRtl ? left < edge : left > edge);
+    if (goesOn) lines[lines.length - 1][1] = index + 1;
     else lines.push([index + 1, index + 1]);
-    top = now;
+    edge = left;
   }
   return lines;
 }

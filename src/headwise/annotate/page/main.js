@@ -196,7 +196,8 @@ async function work(about) {
 
   async function finish() {
     const next = list.after(session.shown.at, 1, true);
-    if (!session.shown.sentence.isDone) {
+    const { isDone, words } = session.shown.sentence;
+    if (!isDone && words.length) {
       watch.lap();
       await actions.finish();
     }
@@ -230,7 +231,10 @@ async function work(about) {
 
   /** @param {string} action @param {string} [value] */
   function run(action, value) {
-    if (action in actions) bannerFor("refused", "", null);
+    if (action in actions) {
+      if (!session.shown.sentence.words.length) return speak("This sentence has no words.");
+      bannerFor("refused", "", null);
+    }
     (commands[action] ?? actions[action])?.(value);
   }
 

@@ -53,14 +53,24 @@ export function conlluPane(root, events) {
     block = next;
     checks = nextChecks;
     if (text.hidden || !isSame) text.value = block;
-    if (root.closest("details")?.open !== false) paint();
+    // The tree comes first.
+    if (root.closest("details")?.open !== false) requestAnimationFrame(() => setTimeout(paint));
     listFaults(checks.map(sayCheck));
   }
 
+  /** @type {Map<string, HTMLElement>} */
+  let rows = new Map();
+
+  /** Rows that stay the same are not made again. */
   function paint() {
-    const rows = linesOf(block)
-      .filter((line) => line !== "" && !line.startsWith("#"))
-      .map((line) => rowOf(line.split("\t")));
+    /** @type {Map<string, HTMLElement>} */
+    const next = new Map();
+    for (const line of linesOf(block).filter((one) => one !== "" && !one.startsWith("#"))) {
+      const id = parseInt(line);
+      const key = `${line}\n${checks.map((one) => (one.word === id ? one.message : "")).join("")}`;
+      next.set(key, rows.get(key) ?? rowOf(line.split("\t")));
+    }
+    rows = next;
     const names = COLUMNS.map((name) => element("th", { scope: "col" }, name.toUpperCase()));
     const comments = linesOf(block).filter((line) => line.startsWith("#"));
     table.replaceChildren(
@@ -73,7 +83,7 @@ export function conlluPane(root, events) {
         "table",
         {},
         element("thead", {}, element("tr", {}, ...names)),
-        element("tbody", {}, ...rows),
+        element("tbody", {}, ...rows.values()),
       ),
     );
   }

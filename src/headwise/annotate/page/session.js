@@ -25,6 +25,7 @@ import { Refused, Unreachable, ask } from "./server.js";
  * @property {Sentence} sentence
  * @property {Decoded | null} decoded
  * @property {Set<number>} changed words whose arc has just changed
+ * @property {boolean} [isDraft] while the tree around an edit is being found
  */
 
 const REMEMBERED = 40;
@@ -63,7 +64,7 @@ export function makeSession(blocks, queue, events) {
 
   /** @param {Partial<Shown>} next */
   function show(next) {
-    shown = { ...shown, changed: new Set(), ...next };
+    shown = { ...shown, changed: new Set(), isDraft: false, ...next };
     events.onShow(shown);
   }
 
@@ -116,7 +117,8 @@ export function makeSession(blocks, queue, events) {
     draft = { at: before.at, removed: [blocks.known(before.at) ?? ""], insert: [block], tag };
     queue.setDraft(draft);
     const wanted = readBlock(block);
-    show({ sentence: wanted, changed: changedArcs(before.sentence, wanted, word) });
+    const changed = changedArcs(before.sentence, wanted, word);
+    show({ sentence: wanted, changed, isDraft: true });
     try {
       const decoded = await decode(block, word);
       if (mine !== request) return;

@@ -82,6 +82,8 @@ export function makeStage(events) {
       faults: new Map(checks.filter((one) => one.word).map((one) => [one.word ?? 0, one.message])),
     });
     tree.mark(selected);
+    // While the tree is being found, the rest can wait.
+    if (shown.isDraft) return;
     showWord();
     pane.show(sentence.block, checks);
     if (!preview) showReadings(shown);

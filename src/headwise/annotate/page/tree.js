@@ -171,24 +171,45 @@ function optionOf(word) {
 
 /** @param {HTMLElement} option @param {Word} word @param {Word[]} words @param {Look} look */
 function dress(option, word, words, look) {
-  const [, , , tag, lemma, name] = option.children;
   const probability = look.probabilities[word.id - 1];
   const sure = probability === null || probability === undefined ? "" : percent(probability);
   const fault = look.faults.get(word.id) ?? "";
-  tag.textContent = word.upos === "_" ? "" : word.upos;
-  lemma.textContent = word.lemma === "_" || word.lemma === word.form ? "" : word.lemma;
-  name.textContent = `${word.fixed.has("head") ? "🔒 " : ""}${arcInWords(word, words)}`;
-  option.classList.toggle("found", look.found.has(word.id));
-  option.classList.toggle("changed", look.changed.has(word.id));
-  option.classList.toggle("faulty", fault !== "");
-  option.classList.toggle("tag-fixed", word.fixed.has("upos"));
-  option.title = fault || (word.feats === "_" ? "" : word.feats.replaceAll("|", "\n"));
-  const state = word.fixed.has("head") ? "fixed" : sure;
-  const said = [`${word.id} ${word.form}`, tag.textContent, arcInWords(word, words), state, fault];
-  option.setAttribute("aria-label", said.filter(Boolean).join(", "));
+  const tag = word.upos === "_" ? "" : word.upos;
+  const lemma = word.lemma === "_" || word.lemma === word.form ? "" : word.lemma;
+  const arc = arcInWords(word, words);
+  const isFixed = word.fixed.has("head");
+  const kinds = [
+    "wb-word",
+    look.found.has(word.id) && "found",
+    look.changed.has(word.id) && "changed",
+    fault && "faulty",
+    word.fixed.has("upos") && "tag-fixed",
+  ];
+  const said = [`${word.id} ${word.form}`, tag, arc, isFixed ? "fixed" : sure, fault];
+  const [, , , tagBox, lemmaBox, arcBox] = option.children;
+  setText(tagBox, tag);
+  setText(lemmaBox, lemma);
+  setText(arcBox, `${isFixed ? "🔒 " : ""}${arc}`);
+  setAttribute(option, "class", kinds.filter(Boolean).join(" "));
+  setAttribute(
+    option,
+    "title",
+    fault || (word.feats === "_" ? "" : word.feats.replaceAll("|", "\n")),
+  );
+  setAttribute(option, "aria-label", said.filter(Boolean).join(", "));
   // An arc to the neighbour needs room for its label.
   const isNear = word.head && Math.abs(word.head - word.id) === 1;
   option.style.setProperty("--label", `${isNear ? word.deprel.length + 2 : 0}ch`);
+}
+
+/** What stays is not written again, so that nothing is laid out in vain. @param {Element} box @param {string} text */
+function setText(box, text) {
+  if (box.textContent !== text) box.textContent = text;
+}
+
+/** @param {Element} box @param {string} name @param {string} value */
+function setAttribute(box, name, value) {
+  if (box.getAttribute(name) !== value) box.setAttribute(name, value);
 }
 
 /**
