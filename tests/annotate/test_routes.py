@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from headwise import Sentence
+from headwise.annotate.comparison import OtherFile
 from headwise.annotate.file.saved import AnnotatedFile
 from headwise.annotate.routes import make_workbench_app
 from headwise.annotate.workbench import Workbench
@@ -235,13 +236,14 @@ def test_a_file_that_others_changed_is_asked_about(client: httpx.Client, treeban
     assert client.post("/annotate/resolve", json={"keep": "both"}).status_code == 400
 
 
-ROUTES = ["document", "overview", "sentences", "decode", "edit", "undo", "redo", "resolve"]
+GETS = ["document", "overview", "sentences", "search", "compare", "compare/sentence", "export"]
+POSTS = ["decode", "edit", "undo", "redo", "resolve", "teach", "teach/switch"]
 
 
-@pytest.mark.parametrize("name", ROUTES)
+@pytest.mark.parametrize("name", [*GETS, *POSTS])
 def test_the_checks_of_the_server_hold(reader: httpx.Client, name: str) -> None:
     path = f"/annotate/{name}"
-    method = "GET" if name in ("document", "overview", "sentences") else "POST"
+    method = "GET" if name in GETS else "POST"
 
     def status(**headers: str) -> int:
         url = reader.base_url.join(path)
@@ -323,3 +325,87 @@ def test_broken_sentences_of_the_file_are_shown_and_can_be_mended(
         body = {"seq": 0, "at": 2, "remove": 1, "insert": [BLOCK]}
         assert client.post("/annotate/edit", json=body).json() == {"seq": 1}
     assert path.read_text() == "\n# only a comment\n\n" + BLOCK * 2
+
+
+def test_words_are_searched_for(reader: httpx.Client, sentences: list[Sentence]) -> None:
+    answer = reader.get(
+        "/annotate/search", params={"q": "deprel:root upos:VERB", "limit": 3}
+    ).json()
+    assert len(answer["hits"]) == 3
+    assert answer["more"]
+    for hit in answer["hits"]:
+        word = sentences[hit["sentence"]].words[hit["words"][0] - 1]
+        assert (word.deprel, word.upos) == ("root", "VERB")
+    nothing = reader.get("/annotate/search", params={"q": "zzzzz"}).json()
+    assert nothing == {"hits": [], "more": False}
+    assert reader.get("/annotate/search").status_code == 400
+    assert reader.get("/annotate/search?q=colour:red").status_code == 400
+
+
+def test_checks_come_with_a_decode(reader: httpx.Client) -> None:
+    block = make_block("Kids", "love", "candy", comments=("# sent_id = 1", "# text = Kids love"))
+    answer = reader.post("/annotate/decode", json={"request": 1, "conllu": block}).json()
+    assert any(check["level"] == 2 for check in answer["checks"])
+    assert answer["checks"][0].keys() >= {"level", "word", "column", "message"}
+
+
+def test_two_files_are_compared(treebank: Path, tmp_path: Path, models: Models) -> None:
+    other = tmp_path / "other.conllu"
+    other.write_bytes(treebank.read_bytes())
+    parser = models.parsers["en"]
+    bench = Workbench(AnnotatedFile(treebank), parser, "en", keep=True, compare=OtherFile(other))
+    config = ServeConfig(token=TOKEN)
+    with serving_app(make_workbench_app(config, models, bench), config) as client:
+        client.headers["authorization"] = f"Bearer {TOKEN}"
+        assert client.get("/annotate/document").json()["compare"] == "other.conllu"
+        answer = client.get("/annotate/compare").json()
+        assert (answer["summary"]["las"], answer["sentences"]) == (100.0, [])
+        block = client.get("/annotate/sentences?start=5").json()["sentences"][0]
+        changed = block.replace("\tpunct\t", "\tdep\t")
+        body = {"seq": 0, "at": 5, "remove": 1, "insert": [changed]}
+        assert client.post("/annotate/edit", json=body).status_code == 200
+        answer = client.get("/annotate/compare").json()
+        assert answer["summary"]["las"] < 100
+        assert answer["confusions"][0][:2] == ["dep", "punct"]
+        assert [one["sentence"] for one in answer["sentences"]] == [5]
+        pair = client.get("/annotate/compare/sentence?index=5").json()
+        assert pair == {"mine": changed, "theirs": block}
+        assert client.get("/annotate/compare/sentence?index=100").status_code == 404
+
+
+def test_without_another_file_there_is_nothing_to_compare(reader: httpx.Client) -> None:
+    for path in ("compare", "compare/sentence?index=0"):
+        answer = reader.get(f"/annotate/{path}")
+        assert answer.status_code == 404
+        assert answer.json()["error"]["hint"] == "start it with --compare OTHER"
+
+
+def test_the_file_is_exported_with_or_without_marks(client: httpx.Client, treebank: Path) -> None:
+    original = treebank.read_text()
+    first = client.get("/annotate/sentences").json()["sentences"][0]
+    marked = "# status = done\n" + first
+    client.post("/annotate/edit", json={"seq": 0, "at": 0, "remove": 1, "insert": [marked]})
+    whole = client.get("/annotate/export")
+    assert whole.text == marked + original.removeprefix(first)
+    assert whole.headers["content-disposition"].endswith("ewt.conllu")
+    assert client.get("/annotate/export?clean=1").text == original
+
+
+def test_an_export_of_many_sentences_is_whole(tmp_path: Path, models: Models) -> None:
+    path = tmp_path / "many ü.conllu"
+    text = BLOCK * 600 + BLOCK.rstrip("\n")
+    path.write_text(text)
+    with working(path, models, keep=False) as client:
+        answer = client.get("/annotate/export")
+        assert answer.text == text
+        assert "many%20%C3%BC.conllu" in answer.headers["content-disposition"]
+
+
+def test_teaching_needs_finished_sentences(reader: httpx.Client) -> None:
+    assert reader.get("/annotate/teach").json()["state"] == "idle"
+    answer = reader.post("/annotate/teach", json={})
+    assert answer.status_code == 400
+    assert "only 0 sentences are finished" in answer.json()["error"]["message"]
+    answer = reader.post("/annotate/teach/switch", json={})
+    assert "no new model" in answer.json()["error"]["message"]
+    assert reader.post("/annotate/teach", json={"epochs": 0}).status_code == 400

@@ -3,28 +3,40 @@
 Only the page is public; everything else needs the token. No route takes the name of a file.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.resources import files
-from typing import Annotated, TypeVar
+from urllib.parse import quote
 
 import msgspec
-from msgspec import Meta
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from headwise.annotate.comparison import OtherFile
 from headwise.annotate.contradictions import ContradictionError
 from headwise.annotate.decode import DecodedSentence
-from headwise.annotate.file.document import Splice, ends_blank
+from headwise.annotate.file.document import Splice, ends_blank, join_blocks
 from headwise.annotate.file.saved import (
     MAX_SENTENCES,
     NothingLeftError,
     StaleError,
-    Whose,
 )
+from headwise.annotate.marks import clean_block
 from headwise.annotate.overview import MAX_ROWS
+from headwise.annotate.requests import (
+    DecodeRequest,
+    EditRequest,
+    MoveRequest,
+    ResolveRequest,
+    SwitchRequest,
+    TeachRequest,
+    read_body,
+    read_number,
+    read_page_sentence,
+)
+from headwise.annotate.search import MAX_HITS, Hit, find_words, read_words_query
 from headwise.annotate.workbench import Workbench
 from headwise.errors import DataError
 from headwise.serve.answers import cost_of
@@ -33,53 +45,19 @@ from headwise.serve.app import make_app
 from headwise.serve.models import Models
 from headwise.serve.pages import INDEX, file_route, read_files
 from headwise.serve.queue import LIGHT_COST, AnswerSteps, StepResult
-from headwise.serve.requests import Refusal, read_json, read_query, require_media_type
+from headwise.serve.requests import Refusal, read_query
 from headwise.serve.schema import JSON
 from headwise.serve.service import service_of
 from headwise.settings.parsing import ParserSettings
 from headwise.settings.serving import ServeConfig
+from headwise.treebank.checks import Check
 from headwise.treebank.conllu import read_block
-from headwise.treebank.sentence import Sentence
 
 PAGE_PATH = "/annotate"
-MAX_BLOCK_BYTES = 2**20
-MAX_BLOCK_WORDS = 2_000
 MAX_SENTENCES_AT_ONCE = 200
-_BLOCK = "<sentence>"
-Asked = TypeVar("Asked")
-Natural = Annotated[int, Meta(ge=0)]
-
-
-class DecodeRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The body of `POST /annotate/decode`."""
-
-    request: int
-    conllu: str
-    k: Annotated[int, Meta(ge=0, le=20)] = 3
-    word: Natural | None = None
-    keep: bool | None = None
-
-
-class EditRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The body of `POST /annotate/edit`: a splice, and the state it is made on."""
-
-    seq: Natural
-    at: Natural
-    remove: Natural
-    insert: list[str]
-    tag: Annotated[str, Meta(max_length=200)] = ""
-
-
-class MoveRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The body of `POST /annotate/undo` and `/annotate/redo`."""
-
-    seq: Natural
-
-
-class ResolveRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The body of `POST /annotate/resolve`."""
-
-    keep: Whose
+CONLLU = "text/plain; charset=utf-8"
+_FOUND = 200
+_SENTENCES_A_STEP = 256
 
 
 class _Routes:
@@ -93,6 +71,11 @@ class _Routes:
             "document": self.document,
             "overview": self.overview,
             "sentences": self.sentences,
+            "search": self.search,
+            "compare": self.compare,
+            "compare/sentence": self.compare_sentence,
+            "teach": self.teach_state,
+            "export": self.export,
         }
         posts = {
             "decode": self.decode,
@@ -100,6 +83,8 @@ class _Routes:
             "undo": self.undo,
             "redo": self.redo,
             "resolve": self.resolve,
+            "teach": self.teach,
+            "teach/switch": self.switch,
         }
         routes = [Route(f"{PAGE_PATH}/{name}", one, methods=["GET"]) for name, one in gets.items()]
         return routes + [
@@ -113,8 +98,8 @@ class _Routes:
     async def overview(self, request: Request) -> Response:
         """Answer `GET /annotate/overview`."""
         query = read_query(request.scope["query_string"])
-        start, count = _number(query, "start", 0), _number(query, "count", MAX_ROWS)
-        since = _number(query, "since", -1) if "since" in query else None
+        start, count = read_number(query, "start", 0), read_number(query, "count", MAX_ROWS)
+        since = read_number(query, "since", -1) if "since" in query else None
         rows = (start, min(count, MAX_ROWS), since)
 
         def answer() -> Response:
@@ -128,7 +113,7 @@ class _Routes:
     async def sentences(self, request: Request) -> Response:
         """Answer `GET /annotate/sentences`."""
         query = read_query(request.scope["query_string"])
-        start, count = _number(query, "start", 0), _number(query, "count", 1)
+        start, count = read_number(query, "start", 0), read_number(query, "count", 1)
         if count > MAX_SENTENCES_AT_ONCE:
             raise Refusal(413, f"more than {MAX_SENTENCES_AT_ONCE} sentences", "ask for fewer")
 
@@ -142,8 +127,8 @@ class _Routes:
 
     async def decode(self, request: Request) -> Response:
         """Answer `POST /annotate/decode`."""
-        asked = await _read(request, DecodeRequest)
-        sentence = _read_sentence(asked.conllu)
+        asked = await read_body(request, DecodeRequest)
+        sentence = read_page_sentence(asked.conllu)
         bench = self._bench
         keep = bench.keep if asked.keep is None else asked.keep
 
@@ -157,7 +142,7 @@ class _Routes:
                 except ContradictionError as error:
                     raise _contradiction(error) from error
             yield StepResult(1, len(sentence))
-            return _answer(asked.request, decoded)
+            return _answer(asked.request, decoded, bench.check(read_block(decoded.conllu)))
 
         return Response(
             await service_of(request).run(request, steps(), len(sentence)), media_type=JSON
@@ -165,9 +150,9 @@ class _Routes:
 
     async def edit(self, request: Request) -> Response:
         """Answer `POST /annotate/edit`."""
-        asked = await _read(request, EditRequest)
+        asked = await read_body(request, EditRequest)
         for block in asked.insert:
-            _read_sentence(block)
+            read_page_sentence(block)
             if not ends_blank(block) or not block.strip():
                 raise Refusal(400, "a sentence must end with a blank line")
         splice = Splice(asked.at, asked.remove, tuple(asked.insert))
@@ -193,7 +178,7 @@ class _Routes:
         return await self._move(request, self._bench.file.redo)
 
     async def _move(self, request: Request, move: Callable[[int], tuple[int, Splice]]) -> Response:
-        asked = await _read(request, MoveRequest)
+        asked = await read_body(request, MoveRequest)
 
         def apply() -> dict[str, object]:
             seq, splice = move(asked.seq)
@@ -203,7 +188,7 @@ class _Routes:
 
     async def resolve(self, request: Request) -> Response:
         """Answer `POST /annotate/resolve`."""
-        asked = await _read(request, ResolveRequest)
+        asked = await read_body(request, ResolveRequest)
 
         def apply() -> dict[str, object]:
             copy = self._bench.file.resolve(asked.keep)
@@ -212,39 +197,95 @@ class _Routes:
 
         return await _change(apply)
 
+    async def search(self, request: Request) -> Response:
+        """Answer `GET /annotate/search`."""
+        query = read_query(request.scope["query_string"])
+        wanted = read_words_query(query.get("q", ""))
+        limit = min(read_number(query, "limit", _FOUND), MAX_HITS)
+        blocks = self._blocks()
 
-def _answer(number: int, decoded: DecodedSentence) -> bytes:
+        def steps() -> AnswerSteps:
+            hits: list[Hit] = []
+            for number, hit in enumerate(find_words(wanted, blocks), 1):
+                if hit is not None:
+                    hits.append(hit)
+                    if len(hits) > limit:
+                        break
+                if number % _SENTENCES_A_STEP == 0:
+                    yield StepResult()
+            return msgspec.json.encode({"hits": hits[:limit], "more": len(hits) > limit})
+
+        answer = await service_of(request).run(request, steps(), len(blocks) // 100)
+        return Response(answer, media_type=JSON)
+
+    async def compare(self, request: Request) -> Response:
+        """Answer `GET /annotate/compare`."""
+        other, blocks = self._other(), self._blocks()
+        return json_response(await run_in_threadpool(other.compare, blocks))
+
+    async def compare_sentence(self, request: Request) -> Response:
+        """Answer `GET /annotate/compare/sentence`."""
+        other, blocks = self._other(), self._blocks()
+        index = read_number(read_query(request.scope["query_string"]), "index", 0)
+        if index >= len(blocks):
+            raise Refusal(404, f"there are only {len(blocks):,} sentences")
+        theirs = await run_in_threadpool(other.find, blocks, index)
+        return json_response({"mine": blocks[index], "theirs": theirs})
+
+    def _other(self) -> OtherFile:
+        if self._bench.other is None:
+            what = "there is no other file to compare with"
+            raise Refusal(404, what, "start it with --compare OTHER")
+        return self._bench.other
+
+    def _blocks(self) -> list[str]:
+        with self._bench.file.lock:
+            return list(self._bench.file.document.blocks)
+
+    async def teach(self, request: Request) -> Response:
+        """Answer `POST /annotate/teach`."""
+        asked = await read_body(request, TeachRequest)
+        return json_response(await run_in_threadpool(self._bench.teach, asked.epochs))
+
+    async def teach_state(self, request: Request) -> Response:
+        """Answer `GET /annotate/teach`."""
+        return json_response(self._bench.teacher.answer)
+
+    async def switch(self, request: Request) -> Response:
+        """Answer `POST /annotate/teach/switch`."""
+        await read_body(request, SwitchRequest)
+        await run_in_threadpool(self._bench.switch)
+        return json_response({"model": self._bench.model})
+
+    async def export(self, request: Request) -> Response:
+        """Answer `GET /annotate/export`."""
+        is_clean = read_query(request.scope["query_string"]).get("clean", "0") not in ("", "0")
+        blocks = self._blocks()
+
+        def parts() -> Iterator[bytes]:
+            for start in range(0, len(blocks), _SENTENCES_A_STEP):
+                # The block after the part tells whether the last of it is the last of all.
+                part = blocks[start : start + _SENTENCES_A_STEP + 1]
+                joined = list(join_blocks(part))[:_SENTENCES_A_STEP]
+                text = "".join(map(clean_block, joined) if is_clean else joined)
+                yield text.encode("utf-8")
+
+        headers = {"content-disposition": _attachment(self._bench.file.path.name)}
+        return StreamingResponse(parts(), media_type=CONLLU, headers=headers)
+
+
+def _answer(number: int, decoded: DecodedSentence, checks: Sequence[Check]) -> bytes:
     """Write what was decoded, with the number of its request."""
-    trees = [tree._asdict() for tree in decoded.trees]
-    found = msgspec.structs.asdict(decoded) | {"trees": trees, "checks": []}
+    lists = {
+        "trees": [tree._asdict() for tree in decoded.trees],
+        "checks": [check._asdict() for check in checks],
+    }
+    found = msgspec.structs.asdict(decoded) | lists
     return msgspec.json.encode({"request": number, **found})
 
 
-async def _read(request: Request, kind: type[Asked]) -> Asked:
-    require_media_type(request, JSON)
-    return await service_of(request).bodies.read(request, lambda body: read_json(body, kind))
-
-
-def _number(query: dict[str, str], name: str, default: int) -> int:
-    value = query.get(name, str(default))
-    if not (value.isascii() and value.isdigit() and len(value) <= 12):
-        raise Refusal(400, f"{name} is {value[:40]!r}, which is not a number")
-    return int(value)
-
-
-def _read_sentence(block: str) -> Sentence:
-    """Read a sentence that the page sent, within the limits."""
-    if len(block.encode("utf-8")) > MAX_BLOCK_BYTES:
-        raise Refusal(413, f"a sentence of more than {MAX_BLOCK_BYTES:,} bytes")
-    try:
-        sentence = read_block(block, _BLOCK)
-    except DataError as error:
-        what = error.what.removeprefix(f"{_BLOCK}:")
-        where = f"line {what}" if error.line is not None else what.strip()
-        raise Refusal(400, where, error.hint, details={"line": error.line}) from error
-    if len(sentence) > MAX_BLOCK_WORDS:
-        raise Refusal(413, f"a sentence of more than {MAX_BLOCK_WORDS:,} words", "split it")
-    return sentence
+def _attachment(name: str) -> str:
+    return f"attachment; filename*=UTF-8''{quote(name)}"
 
 
 def _contradiction(error: ContradictionError) -> Refusal:
@@ -267,9 +308,18 @@ async def _change(apply: Callable[[], dict[str, object]]) -> Response:
         raise Refusal(507, error.what, error.hint) from error
 
 
-def make_workbench_app(config: ServeConfig, models: Models, bench: Workbench) -> Starlette:
-    """Make the whole server: the parser's API, and the workbench beside it."""
-    return make_app(config, models, routes_of(bench), public=[PAGE_PATH], on_close=bench.close)
+def make_workbench_app(
+    config: ServeConfig,
+    models: Models,
+    bench: Workbench,
+    on_close: Callable[[], object] | None = None,
+) -> Starlette:
+    """Make the whole server: the parser's API, and the workbench beside it.
+
+    At the end `on_close` is called, which closes the workbench if nothing else is given.
+    """
+    end = on_close or bench.close
+    return make_app(config, models, routes_of(bench), public=[PAGE_PATH], on_close=end)
 
 
 def routes_of(bench: Workbench) -> Sequence[Route]:

@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Callable
 from pathlib import Path
 
+from headwise.annotate.comparison import OtherFile
 from headwise.annotate.file.journal import SUFFIX
 from headwise.annotate.file.saved import AnnotatedFile
 from headwise.annotate.routes import PAGE_PATH, make_workbench_app
@@ -26,6 +27,7 @@ def run_workbench(
     model: str,
     port: int = 0,
     keep: bool | None = None,
+    compare: Path | None = None,
     on_address: Callable[[str], object] = lambda _: None,
     on_warning: Callable[[str], object] = lambda _: None,
 ) -> None:
@@ -44,16 +46,22 @@ def run_workbench(
     try:
         if is_text:
             file.start_journal()
-        bench = Workbench(file, parser, name, models.languages.get(name, ""), keep)
+        other = None if compare is None else OtherFile(compare)
+        language = models.languages.get(name, "")
+        bench = Workbench(file, parser, name, language, keep, other, source=model)
     except BaseException:
         file.close()
         raise
     address = f"http://{config.host}:{listener.getsockname()[1]}{PAGE_PATH}#token={config.token}"
-    app = make_workbench_app(config, models, bench)
+
+    def close() -> None:
+        bench.close()
+        if not file.is_saved:
+            reason = file.failure or "it was changed by another program"
+            on_warning(f"{file.path} was not saved: {reason}; all edits are in its journal")
+
+    app = make_workbench_app(config, models, bench, close)
     run_app(app, config, listener, lambda: on_address(address))
-    if not file.is_saved:
-        reason = file.failure or "it was changed by another program"
-        on_warning(f"{file.path} was not saved: {reason}; all edits are in its journal")
 
 
 def text_to_conllu(path: Path, parser: Parser) -> Path:

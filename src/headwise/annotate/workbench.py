@@ -7,11 +7,14 @@ from functools import cached_property
 
 import msgspec
 
+from headwise.annotate.comparison import OtherFile
 from headwise.annotate.decode import Redecoder
 from headwise.annotate.file.saved import AnnotatedFile
 from headwise.annotate.overview import Overview
+from headwise.annotate.teach import TeachAnswer, Teacher
 from headwise.errors import DataError
 from headwise.runtime.parser import Parser
+from headwise.treebank.checks import Check, check_sentence
 from headwise.treebank.conllu import read_block
 from headwise.treebank.relations import explain_labels
 from headwise.treebank.sentence import BLANK, Sentence
@@ -65,10 +68,18 @@ class Workbench:
         model: str,
         language: str = "",
         keep: bool | None = None,
+        compare: OtherFile | None = None,
+        source: str = "",
     ) -> None:
-        """Put the parts together; without `keep` the trees of the file say what they are."""
+        """Put the parts together; without `keep` the trees of the file say what they are.
+
+        `model` is what the parser is called, `source` the name or the folder of its model.
+        """
         self.file = file
         self.model = model
+        self._source = source or model
+        self.other = compare
+        self.teacher = Teacher(file.path)
         self.language = language
         self.redecoder = Redecoder(parser)
         with file.lock:
@@ -77,17 +88,33 @@ class Workbench:
             self.overview = Overview(blocks, file.lock, self._judge)
             file.on_splice = self.overview.splice
 
-    def use(self, parser: Parser, model: str) -> None:
-        """Let another parser help from now on."""
+    def teach(self, epochs: int) -> TeachAnswer:
+        """Begin to teach the parser what is finished."""
+        with self.file.lock:
+            blocks = list(self.file.document.blocks)
+        return self.teacher.start(blocks, self.redecoder.parser, self._source, epochs)
+
+    def switch(self) -> None:
+        """Let the parser that was taught help from now on."""
+        parser, folder = self.teacher.load_taught()
         self.redecoder = Redecoder(parser)
-        self.model = model
+        self.model, self._source = folder.parent.name, str(folder)
+        self.teacher.done()
         self.overview.forget()
 
+    def check(self, sentence: Sentence) -> list[Check]:
+        """Check a sentence as the UD validator does; labels that nobody knows are noted."""
+        return check_sentence(sentence, self._columns.labels)
+
     def _judge(self, sentence: Sentence) -> tuple[float, int]:
-        return self.redecoder.certainty(sentence), 0
+        """Find the certainty of a sentence, and count its faults if it is annotated."""
+        is_annotated = None not in sentence.heads
+        faults = [check for check in self.check(sentence) if check.level] if is_annotated else []
+        return self.redecoder.certainty(sentence), len(faults)
 
     def close(self) -> None:
         """End all threads, then save."""
+        self.teacher.close()
         self.overview.close()
         self.file.close()
 
@@ -111,7 +138,7 @@ class Workbench:
                 saved=self.file.is_saved,
                 conflict=conflict,
                 failure=self.file.failure,
-                compare=None,
+                compare=None if self.other is None else self.other.name,
             )
 
     @cached_property

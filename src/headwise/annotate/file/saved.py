@@ -229,21 +229,23 @@ class AnnotatedFile:
         self._ending = True
         self._wake.set()
         self._saver.join()
-        try:
-            self.save()
-        finally:
-            self._journal.close()
+        self._try_to_save()
+        self._journal.close()
 
     def _save_now_and_then(self) -> None:
         while not self._ending:
             self._wake.wait(self._seconds)
             self._wake.clear()
-            try:
-                self.save()
-            except HeadwiseError as error:
-                self.failure = str(error)
-            else:
-                self.failure = ""
+            self._try_to_save()
+
+    def _try_to_save(self) -> None:
+        """Save; what cannot be saved is in the journal, and is tried again."""
+        try:
+            self.save()
+        except HeadwiseError as error:
+            self.failure = str(error)
+        else:
+            self.failure = ""
 
 
 class _FileOnDisk:

@@ -26,6 +26,7 @@ from headwise.model.find import DEFAULT_MODEL
         "headwise annotate texts.conllu",
         "headwise annotate story.txt --model de",
         "headwise annotate treebank.conllu --keep --port 9000 --no-browser",
+        "headwise annotate mine.conllu --compare yours.conllu",
         "headwise annotate texts.conllu --clean -o finished.conllu",
     ),
 )
@@ -50,6 +51,12 @@ from headwise.model.find import DEFAULT_MODEL
     help="Whether trees that FILE has stay as far as possible, or are guesses that each correction "
     "may change.  [default: guesses if they are what the model predicts]",
 )
+@click.option(
+    "--compare",
+    metavar="OTHER",
+    type=click.Path(path_type=Path),
+    help="Another annotation of the same sentences, to compare with on the page.",
+)
 @click.option("--no-browser", is_flag=True, help="Print the address only.")
 @click.option("--clean", is_flag=True, help="Serve nothing: write FILE without the marks.")
 @click.option(
@@ -61,6 +68,7 @@ def annotate_file(
     model: str,
     port: int,
     keep: bool | None,
+    compare: Path | None,
     no_browser: bool,
     clean: bool,
     output: str,
@@ -98,7 +106,7 @@ def annotate_file(
 
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # uvicorn raises it again, when all is saved
     with suppress(KeyboardInterrupt):  # uvicorn has shut down by then
-        run_workbench(path, model, port, keep, show, _warn)
+        run_workbench(path, model, port, keep, compare, show, _warn)
 
 
 def has_display(environment: Mapping[str, str]) -> bool:
