@@ -40,7 +40,7 @@ _MESSAGE_CHARACTERS = 500
 State = Literal["idle", "running", "ready", "failed"]
 
 
-class Accuracy(msgspec.Struct, frozen=True):
+class HeldOutScores(msgspec.Struct, frozen=True):
     """On the sentences that are held out, in percent."""
 
     uas: float
@@ -53,8 +53,8 @@ class TeachAnswer(msgspec.Struct, frozen=True):
     state: State = "idle"
     progress: float = 0.0
     seconds_left: float | None = None
-    before: Accuracy | None = None
-    after: Accuracy | None = None
+    before: HeldOutScores | None = None
+    after: HeldOutScores | None = None
     n_learned: int = 0
     n_held_out: int = 0
     message: str = ""
@@ -227,11 +227,11 @@ def write_lesson(lesson: Lesson, folder: Path) -> list[str]:
     return arguments
 
 
-def measure(parser: Parser, gold: Sequence[Sentence]) -> Accuracy:
+def measure(parser: Parser, gold: Sequence[Sentence]) -> HeldOutScores:
     """Parse sentences and compare the trees with those that they have."""
     predicted = [sentence for sentence, _ in parser.annotate(gold)]
     scores = score(gold, [one for one in predicted if isinstance(one, Sentence)])
-    return Accuracy(round(scores.uas, 2), round(scores.las, 2))
+    return HeldOutScores(round(scores.uas, 2), round(scores.las, 2))
 
 
 def _bare(sentence: Sentence) -> Sentence:
