@@ -193,7 +193,7 @@ def test_long_lines_count_as_several_words() -> None:
 def test_models_health_metrics(client: httpx.Client) -> None:
     known = {"en": ["tokenizer", "tagger", "parser"], "words-only": ["tagger", "parser"]}
     for answer in (client.get("/models"), client.post("/models")):
-        assert answer.json() == {"models": known, "default_model": "en"}
+        assert answer.json() == {"models": known, "default_model": "en", "languages": {}}
     assert client.get("/health").json()["status"] == "ok"
     ask(client, text="Hi.")
     text = client.get("/metrics").text

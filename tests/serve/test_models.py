@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from headwise.errors import ConfigError, ModelError
 from headwise.model.find import MODELS_FOLDER
 from headwise.runtime.parser import Parser
-from headwise.serve.models import LanguageHint, Models, load_models, with_settings
+from headwise.serve.models import LanguageHint, ModelLanguage, Models, load_models, with_settings
 from headwise.serve.requests import Refusal
 
 
@@ -50,6 +50,7 @@ def test_names_of_models(tmp_path: Path) -> None:
     (tmp_path / "run" / "model").symlink_to(MODELS_FOLDER / "en")
     loaded = load_models(["en", f"mine={MODELS_FOLDER / 'en'}"])
     assert list(loaded.parsers) == ["en", "mine"]
+    assert loaded.named_languages() == dict.fromkeys(["en", "mine"], ModelLanguage("en", "English"))
     with pytest.raises(ConfigError, match="already"):
         load_models(["en", "en"])
     with pytest.raises(ConfigError, match="cannot be the name"):

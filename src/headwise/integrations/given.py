@@ -17,7 +17,7 @@ from headwise.trees.constraints import Constraints
 _HINT = "tokens are numbered from 1: token.i + 1"
 
 
-def constraints_of(doc: Doc, spans: Sequence[SentenceSpan]) -> list[Constraints | None]:
+def given_constraints(doc: Doc, spans: Sequence[SentenceSpan]) -> list[Constraints | None]:
     """Return the constraints of each sentence, in numbers of its words."""
     given = _read(doc._.constraints)
     if given is None:

@@ -36,7 +36,7 @@ from headwise.integrations.documents import (
     spread_distribution,
     write_parses,
 )
-from headwise.integrations.given import constraints_of
+from headwise.integrations.given import given_constraints
 from headwise.integrations.noun_chunks import use_noun_chunks
 from headwise.integrations.surface import cover_text
 from headwise.model.bundle import load_bundle
@@ -126,7 +126,7 @@ class ParserComponent:
         # Parse everything before writing anything: an error leaves all documents unchanged.
         keep = self.settings.keep
         sentences = [span_to_sentence(doc, span, keep) for doc, spans in pairs for span in spans]
-        constraints = [given for doc, spans in pairs for given in constraints_of(doc, spans)]
+        constraints = [given for doc, spans in pairs for given in given_constraints(doc, spans)]
         parses = iter(self._parse(sentences, constraints))
         for doc, spans in pairs:
             if not spans:

@@ -91,7 +91,9 @@ async def post_parse(request: Request) -> Response:
 async def get_models(request: Request) -> Response:
     """Answer `GET /models`, for our clients and for UDPipe's."""
     models = service_of(request).models
-    return json_response(ModelsResponse(models.components(), models.default))
+    return json_response(
+        ModelsResponse(models.components(), models.default, models.named_languages())
+    )
 
 
 async def get_health(request: Request) -> Response:

@@ -37,6 +37,13 @@ class LanguageHint(msgspec.Struct, frozen=True):
     """A model of this server for it."""
 
 
+class ModelLanguage(msgspec.Struct, frozen=True):
+    """The language of a model, by its code and its name."""
+
+    code: str
+    name: str
+
+
 @dataclass(frozen=True, slots=True)
 class Models:
     """Parsers by name, the first is the default; and the languages of those that have one."""
@@ -81,6 +88,13 @@ class Models:
             return None
         better = (one for one, language in self.languages.items() if language == other)
         return LanguageHint(other, language_name(other), next(better, None))
+
+    def named_languages(self) -> dict[str, ModelLanguage]:
+        """Name the languages of the models that have one."""
+        return {
+            model: ModelLanguage(code, language_name(code))
+            for model, code in self.languages.items()
+        }
 
     def components(self) -> dict[str, list[ModelComponent]]:
         """List what each model can do, in the words of UDPipe."""

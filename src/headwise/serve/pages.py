@@ -39,12 +39,15 @@ HEADERS = {
     "cache-control": "no-cache",
 }
 INDEX = "index.html"
+RELATIONS = "relations.json"
+"""The glossary of labels, which is not in the folder of the page."""
 NO_PAGE = "headwise: the API is described at /openapi.json; this installation has no page.\n"
 
 
 def page_routes() -> list[Route]:
     """Make a route for each file of the page: `/`, and `/static/NAME` for the others."""
     table = read_files(files("headwise.serve") / "page")
+    table[RELATIONS] = (files("headwise.treebank") / RELATIONS).read_bytes(), TYPES["json"]
     index = table.pop(INDEX, (NO_PAGE.encode(), TYPES["txt"]))
     named = [file_route(f"/static/{name}", *file) for name, file in table.items()]
     return [file_route("/", *index), *named]

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from headwise.render.svg import DrawnTree
-from headwise.serve.models import LanguageHint, ModelComponent
+from headwise.serve.models import LanguageHint, ModelComponent, ModelLanguage
 from headwise.settings.choices import Column, Decoder
 from headwise.settings.parsing import MAX_TREES
 from headwise.treebank.records import SentenceRecord
@@ -93,6 +93,9 @@ class ModelsResponse(msgspec.Struct, frozen=True):
 
     models: dict[str, list[ModelComponent]]
     default_model: str
+    languages: Annotated[
+        dict[str, ModelLanguage], Meta(description="By model, of those that say theirs.")
+    ]
 
 
 class HealthResponse(msgspec.Struct, frozen=True):

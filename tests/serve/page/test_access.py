@@ -77,6 +77,14 @@ def test_axe_finds_nothing_serious(page: Page) -> None:
     for view in ("Tree", "Matrix", "Table"):
         choose_view(page, view)
         assert findings(page) == []
+    page.get_by_role("button", name="conj").focus()
+    expect(page.get_by_role("tooltip")).to_be_visible()
+    assert findings(page) == []
+    page.unroute_all()
+    parse(page, KIDS)
+    choose_view(page, "CoNLL-U")
+    expect(page.locator("pre.conllu")).to_contain_text("candy")
+    assert findings(page) == []
 
 
 def test_axe_finds_nothing_serious_about_lemmas_and_features(page: Page) -> None:
@@ -94,7 +102,7 @@ def test_page_itself_never_scrolls_sideways_on_a_phone(page: Page) -> None:
     assert page.evaluate(too_wide) <= 0
     for text in (LONG, HEBREW, "x" * 900):
         parse(page, text)
-        for view in ("Matrix", "Table", "Tree"):
+        for view in ("Matrix", "Table", "CoNLL-U", "Tree"):
             choose_view(page, view)
             assert page.evaluate(too_wide) <= 0, (text[:20], view)
         word(page, 1).click()

@@ -20,6 +20,8 @@
  * @property {string | null} model
  */
 
+/** @typedef {{code: string, name: string}} Language of a model */
+
 const MAX_TRIES = 4;
 const MAX_WAIT_SECONDS = 30;
 const MAX_LENGTH_WITH_DISTRIBUTION = 20_000;
@@ -94,7 +96,7 @@ export async function conllu(request, access) {
 
 /**
  * @param {string} token
- * @returns {Promise<{models: Record<string, string[]>, default_model: string}>}
+ * @returns {Promise<{models: Record<string, string[]>, default_model: string, languages?: Record<string, Language>}>}
  */
 export async function models(token) {
   return (await send("models", { headers: authority(token) })).json();

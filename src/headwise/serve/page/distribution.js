@@ -3,6 +3,7 @@
  */
 
 import { element } from "./dom.js";
+import { explanationOf } from "./labels.js";
 import { spaced } from "./words.js";
 
 /** @typedef {import("./tree.js").Sentence} Sentence */
@@ -46,6 +47,8 @@ export function distributionPanel(sentence, position, onClose) {
           "Distributions are left out for long texts. Parse fewer or shorter sentences to see them.",
         ),
   );
+  const explained = explanationOf(sentence.words[position - 1].deprel);
+  if (explained.length) panel.append(element("div", { class: "explained" }, ...explained));
   return panel;
 }
 

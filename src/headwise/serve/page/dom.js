@@ -47,6 +47,16 @@ export function shape(name, attributes = {}, ...children) {
 }
 
 /**
+ * Write a count with its noun: `1 word`, `2,000 words`.
+ *
+ * @param {number} count
+ * @param {string} noun
+ */
+export function counted(count, noun) {
+  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/**
  * Get an element that the page must have.
  *
  * @template {Element} E

@@ -4,8 +4,11 @@
  */
 
 import { RequestError, conllu, isConllu, models, parse, requestOf } from "./api.js";
-import { element, getElement } from "./dom.js";
-import { EXAMPLES } from "./examples.js";
+import { splitConllu } from "./conllu.js";
+import { counted, element, getElement } from "./dom.js";
+import { examplesFor } from "./examples.js";
+import { acceptFiles, readText } from "./file.js";
+import { loadLabels } from "./labels.js";
 import { fromFragment, toFragment } from "./link.js";
 import { save } from "./save.js";
 import { sentenceCard } from "./sentence.js";
@@ -27,6 +30,7 @@ const spoken = getElement("spoken", HTMLElement);
 const errorBox = getElement("error", HTMLElement);
 const more = getElement("more", HTMLButtonElement);
 const views = getElement("views", HTMLFieldSetElement);
+const file = getElement("file", HTMLInputElement);
 
 /**
  * @typedef {object} State
@@ -35,16 +39,28 @@ const views = getElement("views", HTMLFieldSetElement);
  * @property {import("./tree.js").Answer[]} answer
  * @property {Card[]} cards
  * @property {string} word the chosen one, `2.3`
+ * @property {Promise<Blob> | null} conllu of what is shown, once it was asked for
+ * @property {string} fileName of the file that the text is from
+ * @property {Record<string, import("./api.js").Language>} languages of the models
  */
 
 /** @type {State} */
-const state = { running: new AbortController(), shown: null, answer: [], cards: [], word: "" };
+const state = {
+  running: new AbortController(),
+  shown: null,
+  answer: [],
+  cards: [],
+  word: "",
+  conllu: null,
+  fileName: "",
+  languages: {},
+};
 
 /** @returns {View} */
 function currentView() {
   const chosen =
     new FormData(form).get("view") ?? views.querySelector("input:checked")?.getAttribute("value");
-  return chosen === "matrix" || chosen === "words" ? chosen : "tree";
+  return chosen === "matrix" || chosen === "words" || chosen === "conllu" ? chosen : "tree";
 }
 
 /** @param {string} message */
@@ -109,8 +125,9 @@ async function run() {
   form.setAttribute("aria-busy", "true");
   say("Parsing …");
   try {
-    const answer = await parse(request, asked);
-    Object.assign(state, { shown: { typed, request }, answer: answer.sentences, word: "" });
+    const [answer] = await Promise.all([parse(request, asked), loadLabels()]);
+    const shown = { typed, request };
+    Object.assign(state, { shown, answer: answer.sentences, word: "", conllu: null });
     showAll();
     hintAtLanguage(answer.language);
   } catch (error) {
@@ -125,11 +142,8 @@ function showAll() {
   sentences.replaceChildren();
   results.hidden = false;
   showMore();
-  const count = state.answer.length;
-  const words = state.answer.reduce((sum, sentence) => sum + sentence.words.length, 0);
-  const summary = `${count === 1 ? "1 sentence" : `${count} sentences`}, ${words === 1 ? "1 word" : `${words} words`}`;
-  getElement("count", HTMLElement).textContent = summary;
-  say(`Parsed: ${summary}.`);
+  const nWords = state.answer.reduce((sum, sentence) => sum + sentence.words.length, 0);
+  say(`Parsed: ${counted(state.answer.length, "sentence")}, ${counted(nWords, "word")}.`);
 }
 
 /**
@@ -147,7 +161,7 @@ function hintAtLanguage(hint) {
     box.append("This server has no model for it, so expect errors.");
     return;
   }
-  const button = element("button", { type: "button" }, `Parse with ${name}`);
+  const button = element("button", { type: "button" }, `Parse with ${nameOf(name)}`);
   button.addEventListener("click", () => {
     choose(model, name);
     form.requestSubmit();
@@ -158,7 +172,8 @@ function hintAtLanguage(hint) {
 /** Show the next few sentences; a book would be too much at once. */
 function showMore() {
   const from = state.cards.length;
-  const context = { speak, showError, onChoice };
+  const isOnly = state.answer.length === 1;
+  const context = { speak, showError, onChoice, conlluOf, isOnly };
   for (const [index, sentence] of state.answer.slice(from, from + CARDS_AT_A_TIME).entries()) {
     const card = sentenceCard(sentence, from + index + 1, currentView(), context);
     state.cards.push(card);
@@ -197,10 +212,34 @@ async function copyLink() {
   say(isCopied ? "Link copied." : "The link is in the address bar.");
 }
 
+/** Ask for the CoNLL-U of what is shown, once. */
+function askConllu() {
+  if (!state.shown) throw new Error("nothing is shown");
+  state.conllu ??= conllu(state.shown.request, access()).catch((error) => {
+    state.conllu = null;
+    throw error;
+  });
+  return state.conllu;
+}
+
+/** @param {number} number of a sentence, from 1 */
+async function conlluOf(number) {
+  return splitConllu(await (await askConllu()).text())[number - 1] ?? "";
+}
+
 async function saveConllu() {
   if (!state.shown) return;
-  save(await conllu(state.shown.request, access()), "headwise.conllu");
+  const stem = state.fileName.replace(/\.[^.]*$/, "");
+  save(await askConllu(), stem ? `${stem}.parsed.conllu` : "headwise.conllu");
   say("CoNLL-U saved.");
+}
+
+/** @param {File} opened */
+async function openFile(opened) {
+  text.value = await readText(opened);
+  state.fileName = opened.name;
+  noteForm();
+  form.requestSubmit();
 }
 
 /** Show what the link in the address says, if there is one. */
@@ -228,23 +267,41 @@ function choose(menu, value) {
 
 /** Tell how the text will be read. */
 function noteForm() {
-  getElement("reads", HTMLElement).textContent = isConllu(text.value)
-    ? "CoNLL-U: its words and sentences are kept."
-    : "";
+  const notes = [
+    state.fileName,
+    isConllu(text.value) ? "CoNLL-U: its words and sentences are kept." : "",
+  ];
+  getElement("reads", HTMLElement).textContent = notes.filter(Boolean).join(" · ");
 }
 
 async function fillModels() {
   const answer = await models(token.value);
   errorBox.replaceChildren();
   const names = Object.keys(answer.models);
-  model.replaceChildren(...names.map((name) => element("option", { value: name }, name)));
-  if (names.length > 1) model.append(element("option", { value: "auto" }, "by language"));
+  state.languages = answer.languages ?? {};
+  model.replaceChildren(...names.map((name) => element("option", { value: name }, nameOf(name))));
+  if (names.length > 1) model.append(element("option", { value: "auto" }, "that of the text"));
   model.value = answer.default_model;
   getElement("model-field", HTMLElement).hidden = names.length < 2;
+  fillExamples();
 }
 
+/**
+ * Name a model by its language.
+ *
+ * @param {string} name
+ */
+function nameOf(name) {
+  const language = state.languages[name];
+  return language ? `${language.name} (${name})` : name;
+}
+
+/** Offer examples, and ask for text, in the language of the model; of all, if the text decides. */
 function fillExamples() {
-  const buttons = EXAMPLES.map(({ name, text: example, lang }) => {
+  const known = Object.entries(state.languages);
+  const used = known.filter(([name]) => model.value === "auto" || model.value === name);
+  const languages = new Map(used.map(([, language]) => [language.code, language]));
+  const buttons = examplesFor([...languages.values()]).map(({ name, text: example, lang }) => {
     const button = element(
       "button",
       { type: "button", class: "chip", title: example, lang },
@@ -252,12 +309,16 @@ function fillExamples() {
     );
     button.addEventListener("click", () => {
       text.value = example;
+      state.fileName = "";
       noteForm();
       form.requestSubmit();
     });
     return element("li", {}, button);
   });
-  getElement("examples", HTMLUListElement).append(...buttons);
+  getElement("examples", HTMLUListElement).replaceChildren(...buttons);
+  getElement("examples-field", HTMLElement).hidden = !buttons.length;
+  const language = state.languages[model.value];
+  text.placeholder = `Type or paste a text${language ? ` in ${language.name}` : ""}.`;
 }
 
 function listen() {
@@ -265,7 +326,18 @@ function listen() {
     event.preventDefault();
     run().catch(showError);
   });
-  text.addEventListener("input", noteForm);
+  text.addEventListener("input", () => {
+    state.fileName = "";
+    noteForm();
+  });
+  model.addEventListener("change", fillExamples);
+  getElement("open", HTMLButtonElement).addEventListener("click", () => file.click());
+  file.addEventListener("change", () => {
+    const opened = file.files?.[0];
+    file.value = "";
+    if (opened) openFile(opened).catch(showError);
+  });
+  acceptFiles(text, (dropped) => openFile(dropped).catch(showError));
   text.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
   });
@@ -285,5 +357,5 @@ function listen() {
 }
 
 listen();
-fillExamples();
+loadLabels();
 fillModels().catch(showError).then(followLink).catch(showError);

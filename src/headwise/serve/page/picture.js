@@ -3,7 +3,9 @@
  * over heads (Eq. 5) as weighted arcs in place of the tree.
  */
 
-import { shape } from "./dom.js";
+import { element, shape } from "./dom.js";
+import { explanationOf } from "./labels.js";
+import { explain } from "./tip.js";
 import { isUncertain, percent, readSvg } from "./tree.js";
 
 /** @typedef {import("./tree.js").Sentence} Sentence */
@@ -58,7 +60,10 @@ export function interactive(sentence, picture, changed, name, onChoice) {
   root.setAttribute("aria-label", name);
   const words = wordList(root, sentence, picture, onChoice);
   const arcs = markArcs(root, picture, changed, "new");
-  for (const [position, arc] of arcs) arc.addEventListener("click", () => words.choose(position));
+  for (const [position, arc] of arcs) {
+    arc.addEventListener("click", () => words.choose(position));
+    explainArc(arc, sentence.words[position - 1].deprel);
+  }
   const tree = shape("g", { class: "tree", "aria-hidden": "true" }, ...arcs.values());
   const weights = shape("g", { class: "weights", "aria-hidden": "true" });
   root.append(tree, weights, words.root);
@@ -74,6 +79,19 @@ export function interactive(sentence, picture, changed, name, onChoice) {
   }
 
   return { root, show, focus: words.choose, refocus: words.refocus };
+}
+
+/**
+ * Explain the label of an arc in a tip, in place of the plain one of the picture.
+ *
+ * @param {Element} arc
+ * @param {string | undefined} label
+ */
+function explainArc(arc, label) {
+  const title = arc.querySelector("title");
+  const plain = title?.textContent ?? "";
+  title?.remove();
+  explain(arc, () => [element("p", { class: "facts" }, plain), ...explanationOf(label)]);
 }
 
 /**

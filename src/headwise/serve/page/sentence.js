@@ -2,8 +2,9 @@
  * One sentence on the page: its text, a view of its tree, and the distribution of a chosen word.
  */
 
+import { conlluView } from "./conllu.js";
 import { distributionInWords, distributionPanel } from "./distribution.js";
-import { element } from "./dom.js";
+import { counted, element } from "./dom.js";
 import { matrixView } from "./matrix.js";
 import { interactive } from "./picture.js";
 import { changedWords, repairView } from "./repair.js";
@@ -12,13 +13,15 @@ import { isUncertain, readSentence } from "./tree.js";
 import { wordsView } from "./words.js";
 
 /** @typedef {import("./tree.js").Sentence} Sentence */
-/** @typedef {"tree" | "matrix" | "words"} View */
+/** @typedef {"tree" | "matrix" | "words" | "conllu"} View */
 
 /**
  * @typedef {object} Context what a sentence needs from the page
  * @property {(message: string) => void} speak
  * @property {(error: unknown) => void} showError
  * @property {(number: number, position: number | null) => void} onChoice
+ * @property {(number: number) => Promise<string>} conlluOf
+ * @property {boolean} isOnly whether the text has no other sentence
  */
 
 /**
@@ -65,6 +68,8 @@ export function sentenceCard(answer, number, first, context) {
     tree = null;
     if (view === "matrix") body.replaceChildren(matrixView(sentence));
     else if (view === "words") body.replaceChildren(wordsView(sentence));
+    else if (view === "conllu")
+      body.replaceChildren(conlluView(context.conlluOf(number), context.showError));
     else if (!sentence.picture) {
       const note =
         "Trees are left out at the end of long texts. Parse a part of the text to see them.";
@@ -77,7 +82,7 @@ export function sentenceCard(answer, number, first, context) {
   }
 
   show(first);
-  const line = element("div", {}, facts(sentence), downloads(sentence, number, context));
+  const line = element("div", {}, facts(sentence, context.isOnly), downloads(sentence, number, context));
   const header = element("header", {}, title(sentence, number), line);
   const names = { class: "sentence", "aria-label": `Sentence ${number}` };
   return {
@@ -113,11 +118,16 @@ function title(sentence, number) {
   );
 }
 
-/** @param {Sentence} sentence */
-function facts(sentence) {
+/**
+ * Sum a sentence up; the words of an only one are counted above it.
+ *
+ * @param {Sentence} sentence
+ * @param {boolean} isOnly
+ */
+function facts(sentence, isOnly) {
   const nUncertain = sentence.percents.filter(isUncertain).length;
-  const parts = [sentence.words.length === 1 ? "1 word" : `${sentence.words.length} words`];
-  if (nUncertain) parts.push(nUncertain === 1 ? "1 uncertain arc" : `${nUncertain} uncertain arcs`);
+  const parts = isOnly ? [] : [counted(sentence.words.length, "word")];
+  if (nUncertain) parts.push(counted(nUncertain, "uncertain arc"));
   if (changedWords(sentence).length) parts.push("repaired");
   return element("p", { class: "facts" }, parts.join(" · "));
 }

@@ -3,6 +3,8 @@
  */
 
 import { element } from "./dom.js";
+import { explanationOf, relationOf } from "./labels.js";
+import { explain } from "./tip.js";
 import { isUncertain } from "./tree.js";
 
 /** @type {{name: string, key: "lemma" | "upos" | "xpos" | "feats"}[]} */
@@ -29,7 +31,7 @@ export function wordsView(sentence) {
       element("td", { class: "number" }, String(index + 1)),
       element("th", { scope: "row" }, element("bdi", {}, forms[index])),
       ...columns.map(({ key }) => element("td", {}, element("bdi", {}, spaced(word[key])))),
-      element("td", {}, deprel ?? ""),
+      element("td", {}, labelCell(deprel)),
       element("td", {}, ...(head ? [element("bdi", {}, forms[head - 1]), ` (${head})`] : ["ROOT"])),
       element("td", { class: "number" }, (percent ?? "") + (isUncertain(percent) ? " ?" : "")),
     );
@@ -46,6 +48,22 @@ export function wordsView(sentence) {
       element("tbody", {}, ...rows),
     ),
   );
+}
+
+/**
+ * Write a label; if it is known, pointer or focus explain it.
+ *
+ * @param {string | undefined} label
+ */
+function labelCell(label) {
+  if (!label || !relationOf(label)) return label ?? "";
+  const button = element(
+    "button",
+    { type: "button", class: "term", "aria-describedby": "tip" },
+    label,
+  );
+  explain(button, () => explanationOf(label));
+  return button;
 }
 
 /**
