@@ -95,9 +95,16 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+CPU_TORCH = "pip install torch --index-url https://download.pytorch.org/whl/cpu"
+"""The command for PyTorch without CUDA, a twentieth of the size."""
+
+
 def install(extra: str) -> str:
-    """Write the command that installs an extra."""
-    return f"pip install 'headwise[{extra}]', or in a clone '.[{extra}]'"
+    """Write the command that installs an extra; for training, PyTorch for a CPU comes first."""
+    command = f"pip install 'headwise[{extra}]', or in a clone '.[{extra}]'"
+    if extra.startswith("train"):
+        return f"without a GPU first: {CPU_TORCH}\nhint: then, or with a GPU: {command}"
+    return command
 
 
 def refuse(value: object, types: tuple[type, ...], message: str) -> None:

@@ -13,10 +13,11 @@ from headwise.errors import ConfigError, HeadwiseError, ModelError
 from headwise.evaluate.scores import score
 from headwise.learn.compute import Compute
 from headwise.learn.data.treebanks import load_data
-from headwise.learn.fit.checkpoint import CHECKPOINT, CheckpointWriter, load_checkpoint
+from headwise.learn.fit.checkpoint import CheckpointWriter, load_checkpoint
 from headwise.learn.fit.phases import Run
 from headwise.learn.fit.reports import EpochReport, StepReport
 from headwise.learn.recipe import start, train_network, train_parser
+from headwise.model.find import CHECKPOINT
 from headwise.settings.recipe import Recipe
 
 

@@ -1,16 +1,18 @@
-"""A package has one precision, no weights, no local paths, a card, and the chosen segmenter."""
+"""A package has one precision, no weights unless asked for, no local paths, and a card."""
 
 import tomllib
 from pathlib import Path
 
 import msgspec
 import pytest
+import torch
 
 import headwise
 from headwise.errors import ConfigError, ModelError
-from headwise.model.bundle import Bundle, load_bundle
+from headwise.learn.scorer import load_network
+from headwise.model.bundle import WEIGHTS, Bundle, load_bundle
 from headwise.model.card import card
-from headwise.model.find import find_model
+from headwise.model.find import MODELS_FOLDER, find_model
 from headwise.model.package import without_folders, write_package
 from headwise.settings.about import About, DataSource
 
@@ -61,6 +63,20 @@ def test_a_package_parses_as_the_run_does_and_has_no_more_than_that_needs(
         for model in (full_run, tmp_path / "fr")
     ]
     assert trees[0] == trees[1]
+
+
+def test_weights_are_kept_in_float16_if_asked_for(full_run: Path, tmp_path: Path) -> None:
+    write_package(opened(full_run), "fr", tmp_path / "fr", ABOUT, with_weights=True)
+    whole, halved = opened(full_run), opened(tmp_path / "fr")
+    sizes = [len(bundle.read(WEIGHTS)) for bundle in (whole, halved)]
+    assert sizes[1] < 0.6 * sizes[0]
+    cpu = torch.device("cpu")
+    one, other = (load_network(bundle, cpu).state_dict() for bundle in (whole, halved))
+    assert one.keys() == other.keys()
+    for name, tensor in one.items():
+        torch.testing.assert_close(other[name], tensor, atol=1e-4, rtol=1e-3)
+    with pytest.raises(ModelError, match=f"this model has no {WEIGHTS}"):
+        write_package(opened(MODELS_FOLDER / "en"), "en", tmp_path / "en", ABOUT, with_weights=True)
 
 
 def test_the_same_run_gives_the_same_bytes(full_run: Path, tmp_path: Path) -> None:

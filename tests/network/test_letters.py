@@ -40,7 +40,7 @@ def test_padding_and_other_words_change_nothing(reader: LetterReader) -> None:
         torch.testing.assert_close(reader.read(letters([word]))[0], read)
 
 
-def test_words_that_come_twice_are_read_once_and_are_the_same(
+def test_words_that_come_twice_are_read_once_and_with_those_of_their_length(
     reader: LetterReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = letters([*WORDS, *WORDS[::-1]], 20).view(2, len(WORDS), -1)
@@ -54,7 +54,8 @@ def test_words_that_come_twice_are_read_once_and_are_the_same(
 
     monkeypatch.setattr(reader, "read", counted)
     torch.testing.assert_close(reader(ids), plain)
-    assert n_read == [(len(WORDS), 10)]  # no longer than the longest word
+    # Words of similar length together, and none longer than the longest of them; two marks each.
+    assert n_read == [(2, 3), (2, 5), (2, 10), (1, 10)]
 
 
 def test_slots_of_padding_alone_are_read_too(reader: LetterReader) -> None:

@@ -6,17 +6,65 @@ import msgspec
 import pytest
 
 from headwise.errors import ConfigError
-from headwise.settings.recipe import Recipe, read_recipe
+from headwise.settings.recipe import Recipe, find_recipe, named_recipes, read_recipe
 from headwise.settings.training import SegmentConfig
 
 ROOT = Path(__file__).parents[2]
-CONFIGS = sorted((ROOT / "configs").glob("*.toml"))
+INSIDE = ROOT / "src" / "headwise" / "recipes"
+CONFIGS = sorted((ROOT / "configs").glob("*.toml")) + [
+    find_recipe(name) for name in named_recipes()
+]
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_every_recipe_reads(path: Path) -> None:
     recipe = read_recipe(path)
     assert msgspec.json.decode(msgspec.json.encode(recipe), type=Recipe) == recipe
+
+
+def test_the_list_names_every_recipe_inside_headwise() -> None:
+    assert sorted(named_recipes()) == sorted({path.stem for path in INSIDE.iterdir()} - {"index"})
+
+
+@pytest.mark.parametrize(
+    ("name", "measured"),
+    [
+        ("paper", "paper-ewt"),
+        ("accurate", "accurate-ewt"),
+        ("columns", "columns"),
+        ("adapt", "adapt"),
+    ],
+)
+def test_a_recipe_inside_is_the_one_that_was_measured(name: str, measured: str) -> None:
+    assert read_recipe(find_recipe(name)) == read_recipe(ROOT / "configs" / f"{measured}.toml")
+
+
+def test_best_is_the_one_that_was_measured_and_reads_raw_text() -> None:
+    best, measured = read_recipe(find_recipe("best")), ROOT / "configs" / "best-lstm.toml"
+    assert best.segment == SegmentConfig()
+    changes = {"train.calibrate": True, "segment.epochs": SegmentConfig().epochs}
+    assert best == read_recipe(measured, (), changes)
+
+
+def test_small_fills_in_every_column_and_reads_raw_text() -> None:
+    small = read_recipe(find_recipe("small"))
+    assert small.model.predicted_tags == ["upos", "xpos", "feats", "lemma"]
+    assert small.segment is not None
+    assert small.train.calibrate
+
+
+def test_a_recipe_is_found_by_name_or_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small").write_text("")
+    assert find_recipe("small") == INSIDE / "small.toml"
+    assert find_recipe("./small") == Path("small")
+    assert find_recipe("missing/mine.toml") == Path("missing/mine.toml")
+    with pytest.raises(
+        ConfigError, match=r"smal: there is no recipe .*\nhint: did you mean small\?"
+    ):
+        find_recipe("smal")
+    with pytest.raises(ConfigError, match="a name that headwise train --list shows"):
+        find_recipe("zzz")
 
 
 @pytest.mark.parametrize(

@@ -3,36 +3,47 @@
 import os
 import shlex
 import sys
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from headwise.cli.terminal import ProgressLine, duration, help_examples
+from headwise.cli.terminal import help_examples, put
+from headwise.cli.training_progress import show_reports
 from headwise.errors import ConfigError, install
+from headwise.model.find import CHECKPOINT
 from headwise.settings.choices import Dtype
-from headwise.settings.recipe import Recipe, read_recipe
+from headwise.settings.recipe import (
+    RECIPE_HINT,
+    Recipe,
+    find_recipe,
+    named_recipes,
+    read_recipe,
+)
 from headwise.version import VERSION
 
 if TYPE_CHECKING:
     from headwise.learn.fit.distributed import Launch
-    from headwise.learn.fit.reports import Report
 
 
 @click.command(
     short_help="Train a parser by a recipe.",
     epilog=help_examples(
-        "headwise train configs/paper-ewt.toml --train train.conllu.xz --dev dev.conllu.xz",
-        "headwise train configs/paper-ewt.toml --set model.hidden_size=150 --out runs/small",
-        "torchrun --nproc-per-node 2 -m headwise train configs/paper-ewt.toml --train ...",
-        "headwise train configs/best-lstm.toml --train UD_English-EWT --train UD_English-GUM ...",
-        "headwise train configs/adapt.toml --start runs/ewt --train mine.conllu --dev dev.conllu",
+        "headwise train --list",
+        "headwise train small --train train.conllu --dev dev.conllu --out runs/mine",
+        "headwise train small --train train.conllu --set train.adam_epochs=20",
+        "headwise train columns --train UD_Finnish-TDT --dev UD_Finnish-TDT --device cuda",
+        "headwise train best --train UD_English-EWT --train UD_English-GUM ...",
+        "headwise train adapt --start runs/ewt --train mine.conllu --dev dev.conllu",
+        "torchrun --nproc-per-node 2 -m headwise train my-recipe.toml --train ...",
     ),
 )
-@click.argument("config", metavar="RECIPE", type=click.Path(path_type=Path))
+@click.argument("name_or_path", metavar="RECIPE", required=False)
+@click.option(
+    "--list", "lists", is_flag=True, help="List the recipes inside headwise, and for whom each is."
+)
 @click.option(
     "--train",
     "train_paths",
@@ -43,7 +54,8 @@ if TYPE_CHECKING:
     "--dev",
     "dev_paths",
     multiple=True,
-    help="Treebank that chooses the best epoch; further ones are scored at the end.",
+    help="Treebank that chooses the best epoch; further ones are scored at the end.  [default: the "
+    "last 10 of every 100 sentences of the main --train]",
 )
 @click.option(
     "-o",
@@ -56,8 +68,8 @@ if TYPE_CHECKING:
     "--start",
     "start_model",
     metavar="MODEL",
-    help="Start from a trained model with weights: a model folder, a run or a name. The table "
-    "[start] of the recipe says how.",
+    help="Start from a trained model with weights: the folder of a run, or a package made with "
+    "--weights. The table [start] of the recipe says how.",
 )
 @click.option("--seed", type=int, help="Random seed.  [default: train.seed of the recipe]")
 @click.option(
@@ -71,7 +83,8 @@ if TYPE_CHECKING:
     show_default=True,
 )
 def train(
-    config: Path,
+    name_or_path: str | None,
+    lists: bool,
     train_paths: tuple[str, ...],
     dev_paths: tuple[str, ...],
     out: Path | None,
@@ -81,7 +94,15 @@ def train(
     device: str,
     precision: Dtype,
 ) -> None:
-    """Train a parser by a recipe; the same command resumes an interrupted run."""
+    """Train a parser by RECIPE, a name that --list shows or a TOML file.
+
+    The same command resumes an interrupted run.
+    """
+    if lists:
+        put(_recipe_list())
+        return
+    if name_or_path is None:
+        raise ConfigError("no recipe is given", f"for a laptop: small; {RECIPE_HINT}")
     flags = {
         "data.train": _one_or_all(train_paths),
         "data.dev": _one_or_all(dev_paths),
@@ -90,8 +111,9 @@ def train(
     }
     given = {key: value for key, value in flags.items() if value is not None}
     with _launch() as launch:
-        recipe = read_recipe(config, settings, given)
-        folder = out or Path("runs") / f"{config.stem}-{recipe.train.seed}"
+        path = find_recipe(name_or_path)
+        recipe = read_recipe(path, settings, given)
+        folder = out or Path("runs") / f"{path.stem}-{recipe.train.seed}"
         follow_run(recipe, folder, device, precision, launch)
 
 
@@ -113,8 +135,34 @@ def follow_run(
             pass
         return
     click.echo(f"training on {provenance['machine']} in {folder}", err=True)
-    _show(reports)
+    try:
+        show_reports(reports)
+    except KeyboardInterrupt:
+        click.echo("\ninterrupted; the same command goes on from the last epoch", err=True)
+        if (folder / CHECKPOINT).exists():
+            write_best_epoch(folder)
+        raise
     click.echo(f"model: {folder / 'model'}", err=True)
+
+
+def write_best_epoch(folder: Path) -> None:
+    """Write the model of the best epoch of a run that has not finished, and say so."""
+    with _needs_torch():
+        from headwise.learn.export.best_epoch import export_best_epoch
+    click.echo(f"{folder}: writing the model of its best epoch", err=True)
+    report = export_best_epoch(folder)
+    click.echo(f"model: {folder / 'model'}, {report.brief()}", err=True)
+
+
+def _recipe_list() -> str:
+    """Write each recipe with what it is for, what it needs and how long it takes."""
+    notes = named_recipes()
+    width = max(map(len, notes)) + 2
+    return "\n\n".join(
+        f"{name:{width}}for {note.for_whom}\n{'':{width}}needs {note.needs}\n"
+        f"{'':{width}}takes {note.takes}"
+        for name, note in notes.items()
+    )
 
 
 def _one_or_all(paths: tuple[str, ...]) -> str | tuple[str, ...] | None:
@@ -140,29 +188,12 @@ def _needs_torch() -> Iterator[None]:
         raise ConfigError(what, install("train")) from error
 
 
-def _show(reports: "Iterable[Report]") -> None:
-    from headwise.learn.fit.reports import EpochReport, StepReport
-
-    progress = ProgressLine()
-    started = time.monotonic()
-    for report in reports:
-        if isinstance(report, StepReport):
-            left = duration(report.seconds_left(time.monotonic() - started))
-            progress.show(f"{report.line()}  at most {left} left in this phase")
-            continue
-        if isinstance(report, EpochReport):
-            progress.clear()
-            started = time.monotonic()
-        click.echo(report.line(), err=True)
-    progress.clear()
-
-
 def _provenance(recipe: Recipe) -> dict[str, str]:
     started_from = {} if recipe.start is None else {"start": recipe.start.model}
     return started_from | {
         "command": shlex.join(["headwise", *sys.argv[1:]]),
         "train": _listed(recipe.data.train),
-        "dev": _listed(recipe.data.dev),
+        "dev": _listed(recipe.data.dev) or "the last 10 of every 100 sentences of train",
         "seed": str(recipe.train.seed),
         "headwise": VERSION,
     }

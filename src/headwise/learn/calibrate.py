@@ -69,11 +69,11 @@ class Calibration:
 
     def run(self, decode: DecodeConfig) -> Iterator[CalibrationReport]:
         """Calibrate heads, labels and all columns, and report on each."""
-        yield self._calibrate_heads()
-        yield self._calibrate_labels(decode)
-        for column in get_args(PredictedColumn):
-            if column in self.vocab.outputs:
-                yield self._calibrate_column(column)
+        columns = [one for one in get_args(PredictedColumn) if one in self.vocab.outputs]
+        yield replace(self._calibrate_heads(), n_left=len(columns) + 1)
+        yield replace(self._calibrate_labels(decode), n_left=len(columns))
+        for i, column in enumerate(columns, 1):
+            yield replace(self._calibrate_column(column), n_left=len(columns) - i)
 
     def _calibrate_heads(self) -> CalibrationReport:
         log_probs = [one.head_log_probs for one in self._selections]

@@ -25,10 +25,12 @@ from headwise.learn.calibrate import Calibration
 from headwise.learn.compute import Compute, make_deterministic
 from headwise.learn.data.treebanks import Data, load_data
 from headwise.learn.distil.teachers import add_soft_targets
+from headwise.learn.export.best_epoch import VOCABULARY, best_scores, segmenter_files
 from headwise.learn.export.model import export_model
 from headwise.learn.fit.checkpoint import (
     Checkpoint,
     Progress,
+    keep_vocab,
     load_checkpoint,
     optimiser_tensors,
     require_same_run,
@@ -38,11 +40,10 @@ from headwise.learn.fit.dev_scores import score_dev
 from headwise.learn.fit.phases import PhasePlan, Run, plan_adam, plan_label, plan_sgd
 from headwise.learn.fit.pretrained import find_subwords, set_weights
 from headwise.learn.fit.reports import (
-    CalibrationReport,
     EpochReport,
     Phase,
+    PhaseReport,
     Report,
-    SegmentReport,
     StartReport,
     TakenReport,
 )
@@ -55,7 +56,6 @@ from headwise.model.bundle import Bundle, Description
 from headwise.network.kernels.launch import prepare
 from headwise.network.network import Network, build_network
 from headwise.settings.recipe import Recipe
-from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS
 from headwise.vocabulary.vocab import Vocab
 
 PLANS: dict[Phase, Callable[[Run], PhasePlan]] = {
@@ -93,54 +93,92 @@ def train_parser(
         state.data.n_too_long,
         len(state.data.dev.encoded),
         len(recipe.teach.models) if recipe.teach else 0,
+        state.data.is_held_out,
     )
     if state.taken is not None:
         yield state.taken
+    state.progress = msgspec.structs.replace(state.progress, provenance=provenance)
+    # Several processes cannot wait so long for the first one.
+    comes_first = not group.is_launched
+    if comes_first:
+        yield from _train_segmenter(state)
     yield from train_network(state)
     group.leave()
     if not group.leads:
         return
-    other_files = yield from _train_segmenter(state)
-    scores = _best_scores(state.progress) | state.progress.segment
-    for name, dev in state.data.others.items():
-        other = score_dev(state.scorer(), dev, recipe.decode)
-        scores |= {f"dev_uas {name}": other.uas, f"dev_las {name}": other.las or 0.0}
+    if not comes_first:
+        yield from _train_segmenter(state)
+    scores = best_scores(state.progress) | state.progress.segment
+    scores |= _score_others(state)
     vocab, calibrated = yield from _calibrate(state)
     scores |= calibrated
     description = Description(recipe.model, recipe.decode, provenance, scores)
     for unfinished in folder.glob(".model.*"):  # of a process that was killed as it wrote them
         shutil.rmtree(unfinished)
-    export_model(state.kept, vocab, description, folder / "model", other_files)
+    yield _begin(recipe, "model")
+    export_model(state.kept, vocab, description, folder / "model", segmenter_files(folder))
     state.progress = msgspec.structs.replace(state.progress, finished=True)
     _save(state, {})
 
 
-def _train_segmenter(state: Run) -> Generator[SegmentReport, None, dict[str, bytes]]:
+def _score_others(state: Run) -> dict[str, float]:
+    """Score the further dev treebanks."""
+    scores: dict[str, float] = {}
+    for name, dev in state.data.others.items():
+        other = score_dev(state.scorer(), dev, state.recipe.decode)
+        scores |= {f"dev_uas {name}": other.uas, f"dev_las {name}": other.las or 0.0}
+    return scores
+
+
+PHASES = {
+    "segment": "words in text",
+    "adam": "heads",
+    "sgd": "heads, by SGD",
+    "label": "labels",
+    "calibrate": "probabilities",
+    "model": "graphs of the model",
+}
+"""What each phase of a run works on."""
+
+
+def _begin(recipe: Recipe, phase: str) -> PhaseReport:
+    """Say which phase of how many begins."""
+    train, label = recipe.train, recipe.label
+    left_out = {
+        "segment": recipe.segment is None,
+        "sgd": not train.sgd_epochs,
+        "label": not label.epochs,
+        "calibrate": not train.calibrate,
+    }
+    phases = [one for one in PHASES if not left_out.get(one)]
+    is_joint = phase == "adam" and label.joint
+    what = "heads and labels" if is_joint else PHASES[phase]
+    return PhaseReport(phases.index(phase) + 1, len(phases), what)
+
+
+def _train_segmenter(state: Run) -> Iterator[Report]:
     """Train a segmenter of raw text on the main treebank, if the recipe asks for one.
 
-    Returns its files, for the model; without training, those of the model that the run starts from.
     Training takes minutes, so after an interruption it starts again; a finished segmenter is kept
-    in the folder.
+    in the folder. It comes first, so that a run that is interrupted later can read raw text.
     """
     config = state.recipe.segment
-    paths = {name: state.folder / name for name in (SEGMENTER_GRAPH, SEGMENTER_SETTINGS)}
-    if config is None:
-        return {name: path.read_bytes() for name, path in paths.items() if path.exists()}
-    if not (state.progress.segment and all(path.exists() for path in paths.values())):
-        data, seed, device = state.data, state.recipe.train.seed, state.compute.device
-        for report in train_segmenter(data.main_train, data.main_dev, config, seed, device):
-            yield report
-        for name, data_bytes in export_segmenter(report.best).items():
-            with whole_file(paths[name]) as stream:
-                stream.write(data_bytes)
-        dev = report.best_dev
-        scores = {"dev_words": dev.words, "dev_sentences": dev.sentences}
-        state.progress = msgspec.structs.replace(state.progress, segment=scores)
-        _save(state, {})
-    return {name: path.read_bytes() for name, path in paths.items()}
+    if config is None or (state.progress.segment and segmenter_files(state.folder)):
+        return
+    yield _begin(state.recipe, "segment")
+    data, seed, device = state.data, state.recipe.train.seed, state.compute.device
+    for report in train_segmenter(data.main_train, data.main_dev, config, seed, device):
+        yield report
+    for name, data_bytes in export_segmenter(report.best).items():
+        with whole_file(state.folder / name) as stream:
+            stream.write(data_bytes)
+    dev = report.best_dev
+    scores = {"dev_words": dev.words, "dev_sentences": dev.sentences}
+    state.progress = msgspec.structs.replace(state.progress, segment=scores)
+    _save(state, {})
 
 
-def _calibrate(state: Run) -> Generator[CalibrationReport, None, tuple[Vocab, dict[str, float]]]:
+def _calibrate(state: Run) -> Generator[Report, None, tuple[Vocab, dict[str, float]]]:
     """Calibrate the kept network, if the recipe says so.
 
     Returns the vocabulary to export, and scores for the model's manifest.
@@ -148,6 +186,7 @@ def _calibrate(state: Run) -> Generator[CalibrationReport, None, tuple[Vocab, di
     data = state.data
     if not state.recipe.train.calibrate:
         return data.vocab, {}
+    yield _begin(state.recipe, "calibrate")
     scorer = TorchScorer(state.kept, data.vocab, state.compute.device, with_tag_scores=True)
     calibration = Calibration(scorer, state.kept, data.dev, data.main_dev)
     scores = {}
@@ -165,17 +204,6 @@ def train_network(state: Run) -> Iterator[Report]:
     for name in names[names.index(state.progress.phase) :]:
         if name != "label" or state.recipe.label.epochs:
             yield from _run_phase(state, name)
-
-
-def _best_scores(progress: Progress) -> dict[str, float]:
-    """Give the dev scores of the network that was kept."""
-    best = [report for report in progress.history if report.is_best] or progress.history
-    tags = next((report.dev_tags for report in reversed(best) if report.dev_tags), {})
-    las = best[-1].dev_las
-    if las is None:  # no epoch of the label phase was better than what it started with
-        las = progress.best_score
-    scores = {"dev_uas": best[-1].dev_uas, "dev_las": las}
-    return scores | {f"dev_{column}": score for column, score in tags.items()}
 
 
 def start(recipe: Recipe, folder: Path, compute: Compute) -> Run:
@@ -217,6 +245,7 @@ def start(recipe: Recipe, folder: Path, compute: Compute) -> Run:
             taken = _take_over(network, data, begun.bundle)
         if group.leads:
             keep_start(begun, folder, trains_segmenter=recipe.segment is not None)
+            keep_vocab(folder / VOCABULARY, data.vocab)
             with whole_file(folder / "recipe.json") as stream:
                 stream.write(msgspec.json.format(encoded, indent=2) + b"\n")
         checkpoint = Checkpoint(
@@ -271,6 +300,8 @@ def _run_phase(state: Run, name: Phase) -> Iterator[Report]:
         assert las is not None
         state.best = _copy(state.kept)
         state.progress = msgspec.structs.replace(state.progress, best_score=las)
+    if state.progress.epoch < plan.n_epochs:
+        yield _begin(state.recipe, name)
     while state.progress.epoch < plan.n_epochs and state.progress.n_worse < plan.patience:
         started = monotonic()
         loss = 0.0

@@ -20,6 +20,10 @@ from headwise.model.languages import language_name, model_name, similar_names
 from headwise.settings.about import About
 
 DEFAULT_MODEL = "en"
+CHECKPOINT = "checkpoint.safetensors"
+"""What a training run saves after its epochs, beside its model."""
+UNFINISHED = "unfinished"
+"""In the provenance of the model of a run that has not finished: its best epoch so far."""
 AUTO = "auto"
 """In place of a model: that of the language of the text (`headwise.text.identify`)."""
 ENTRY_POINTS = "headwise.models"
@@ -88,6 +92,11 @@ def _unknown(name: str) -> ModelError:
     named = model_name(name) or name
     if named in release_index():
         return ModelError(f"{name}: this model is not installed", how_to_install(named))
+    if name and (Path(name) / CHECKPOINT).is_file():
+        return ModelError(
+            f"{name}: this training run was interrupted, and has no model yet",
+            f"headwise info {name} makes one of its best epoch; the same headwise train goes on",
+        )
     if name and Path(name).is_dir():
         what = f"{name}: not a model folder ({MANIFEST} is missing)"
         return ModelError(what, "give a folder written by headwise train or headwise package")
@@ -107,6 +116,20 @@ def _unknown(name: str) -> ModelError:
 def how_to_install(name: str) -> str:
     """Write the command that installs a model of the release."""
     return f"pip install {package_name(name)}, or in a clone ./models/{name}"
+
+
+def run_to_export(name_or_path: str) -> Path | None:
+    """Give the folder of a run that has no model, or one of an earlier epoch, and a checkpoint."""
+    run = Path(name_or_path)
+    run = run.parent if run.name == "model" else run
+    checkpoint, manifest = run / CHECKPOINT, run / "model" / MANIFEST
+    if _named(name_or_path) is not None or not checkpoint.is_file():
+        return None
+    if not manifest.is_file():
+        return run
+    is_newer = checkpoint.stat().st_mtime_ns > manifest.stat().st_mtime_ns
+    is_unfinished = UNFINISHED in open_manifest(manifest.parent).provenance
+    return run if is_unfinished and is_newer else None
 
 
 def named_models() -> dict[str, Path]:

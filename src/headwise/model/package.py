@@ -1,4 +1,4 @@
-"""Make a package that pip installs out of a trained model: int8, no weights, no local paths.
+"""Make a package that pip installs out of a trained model: int8, no local paths.
 
     pyproject.toml            the name, the licence, the entry point
     README.md, LICENSE        the card and the notice, made from the manifest
@@ -19,6 +19,7 @@ import msgspec
 from headwise.errors import ConfigError, ModelError
 from headwise.model.bundle import (
     MANIFEST,
+    WEIGHTS,
     Bundle,
     Description,
     needed_on_cpu,
@@ -26,6 +27,7 @@ from headwise.model.bundle import (
     write_bundle,
 )
 from headwise.model.card import card, licence_notice, module_name, project_file
+from headwise.model.weights import halve_weights
 from headwise.settings.about import About
 from headwise.settings.model import ModelConfig
 from headwise.version import VERSION
@@ -55,16 +57,20 @@ def write_package(
     about: About,
     segmenter: Bundle | None = None,
     version: str = VERSION,
+    with_weights: bool = False,
 ) -> None:
     """Write the package of a model completely or not at all; an older one is replaced.
 
-    `segmenter` is a model whose segmenter is taken, for one that was trained without.
+    `segmenter` is a model whose segmenter is taken, for one that was trained without. Weights, in
+    float16, let others train on from the model, or parse on a GPU.
     """
     module = module_name(name)
     _check(name, version, about, target, module)
     files = needed_on_cpu(source, "int8")
     if not any(file.endswith(".int8.onnx") for file in files):
         raise ModelError(f"{source.path}: it has no int8 graphs", "train it anew")
+    if with_weights:
+        files[WEIGHTS] = halve_weights(source.read(WEIGHTS), str(source.path / WEIGHTS))
     scores = dict(source.manifest.scores)
     provenance = {k: without_folders(v) for k, v in source.manifest.provenance.items()}
     if segmenter is not None:

@@ -1,4 +1,4 @@
-"""A whole training run, as `configs/*.toml` write it.
+"""A whole training run, as a recipe writes it; some recipes are inside headwise and have a name.
 
 TOML in, JSON out. An unknown key, a wrong type or an impossible value fails at load and names the
 file and the key. No function below the command line takes more of a recipe than the part it uses.
@@ -6,6 +6,7 @@ file and the key. No function below the command line takes more of a recipe than
 
 import tomllib
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +23,10 @@ from headwise.settings.training import (
     TeachConfig,
     TrainConfig,
 )
+
+_FOLDER = Path(__file__).parent.parent / "recipes"
+_REINSTALL = "headwise is not installed completely"
+RECIPE_HINT = "give a TOML file, or a name that headwise train --list shows"
 
 
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -40,6 +45,33 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     decode: DecodeConfig = DecodeConfig()
 
 
+class RecipeNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What `headwise train --list` says about a recipe."""
+
+    for_whom: str
+    needs: str
+    takes: str
+    """How long it takes, for how many sentences and on which machine."""
+
+
+def named_recipes() -> dict[str, RecipeNote]:
+    """List the recipes inside headwise by name."""
+    table = read_toml(_FOLDER / "index.toml", _REINSTALL)
+    return to_struct(table, dict[str, RecipeNote], "index.toml")
+
+
+def find_recipe(name_or_path: str) -> Path:
+    """Find a recipe by its name, or else by its path: `./small` is a file of that name."""
+    if name_or_path in named_recipes():
+        return _FOLDER / f"{name_or_path}.toml"
+    path = Path(name_or_path)
+    if path.suffix or path.exists():
+        return path
+    close = get_close_matches(name_or_path, named_recipes(), 1)
+    what = f"{name_or_path}: there is no recipe of this name"
+    raise ConfigError(what, f"did you mean {close[0]}?" if close else RECIPE_HINT)
+
+
 def read_recipe(
     path: Path, settings: Sequence[str] = (), values: Mapping[str, object] | None = None
 ) -> Recipe:
@@ -47,7 +79,7 @@ def read_recipe(
 
     A setting is read as TOML where it can be (`0.2`, `true`, `"x"`) and as plain text otherwise.
     """
-    table = read_toml(path, "see configs/ for recipes")
+    table = read_toml(path, RECIPE_HINT)
     for setting in settings:
         _lay_over(table, setting)
     for name, value in (values or {}).items():

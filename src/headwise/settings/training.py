@@ -16,7 +16,7 @@ class DataConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     a train file. Usually given by `--train`."""
     dev: str | tuple[str, ...] = ""
     """Treebank to choose the best epoch on; usually given by `--dev`. More in a list are scored at
-    the end, each by itself."""
+    the end, each by itself. Without one, the last 10 of every 100 sentences of train."""
     format: Format = "conllu"
     """How the files are written: `conllu` or `conllx`."""
     punctuation: Punctuation = "ptb"
@@ -30,6 +30,8 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """Same seed, same model; bit for bit on a CPU."""
     batch_size: Count = 32
     """Sentences in a batch."""
+    steps: Count = 1
+    """Batches in an epoch at the least; a small treebank is gone through several times."""
     max_length: Count = 100
     """Longer training sentences are left out (and counted aloud); parsing has no such limit."""
     dropout: Share = 0.35
@@ -108,8 +110,9 @@ class StartConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """A trained model that the network starts from."""
 
     model: str = ""
-    """A model folder with weights, the folder of a run, or a name; usually given by `--start`. If
-    the recipe sets nothing in `[model]`, the settings of this model are used."""
+    """A model folder with weights, the folder of a run, or a name; usually given by `--start`. The
+    models that we ship have no weights. If the recipe sets nothing in `[model]`, the settings of
+    this model are used."""
     vocabulary: Literal["joined", "new"] = "joined"
     """`joined`: what the model knows and what the treebank adds, to adapt a model and keep what it
     knew; `new`: that of the treebank alone, to start one language from a network of many."""

@@ -8,8 +8,9 @@ import pytest
 
 from headwise import read_sentences
 from headwise.errors import ConfigError, DataError
-from headwise.learn.data.treebanks import Data, in_treebank, load_data, sources_of
+from headwise.learn.data.treebanks import Data, hold_out, in_treebank, load_data, sources_of
 from headwise.settings.recipe import Recipe
+from headwise.treebank.sentence import Sentence, sentence_from_words
 from headwise.vocabulary.vocab import N_SPECIALS, UNK
 
 
@@ -123,3 +124,42 @@ def test_a_folder_must_hold_one_file(tmp_path: Path) -> None:
     made(tmp_path / "x-ud-train.conllu.gz")
     with pytest.raises(DataError, match=r"train.conllu, x-ud-train.conllu.gz"):
         sources_of(str(tmp_path), "train")
+
+
+def numbered(n: int, deprel: str = "root", head: str = "0") -> list[Sentence]:
+    columns = ["form", "head", "deprel"]
+    return [sentence_from_words([(str(i), head, deprel)], columns) for i in range(1, n + 1)]
+
+
+def forms(sentences: list[Sentence]) -> list[int]:
+    return [int(sentence.words[0].form) for sentence in sentences]
+
+
+@pytest.mark.parametrize("deprel", ["root", "_"])
+def test_the_last_tenth_of_every_hundred_sentences_is_held_out(deprel: str) -> None:
+    train, dev = hold_out(numbered(235, deprel))
+    assert forms(dev) == [*range(91, 101), *range(191, 201), *range(233, 236)]
+    assert sorted(forms(train) + forms(dev)) == list(range(1, 236))
+
+
+def test_what_is_not_annotated_completely_is_not_held_out() -> None:
+    some = numbered(40)
+    some[37] = numbered(38, "root", "_")[-1]
+    some[38] = numbered(39, "_")[-1]
+    train, dev = hold_out(some)
+    assert forms(dev) == [37, 40]
+    assert forms(train)[-2:] == [38, 39]
+    with pytest.raises(ConfigError, match=r"too few sentences .*\nhint: --dev FILE"):
+        hold_out(numbered(9))
+
+
+def test_without_dev_nothing_is_learned_from_what_is_held_out(tiny_recipe: Recipe) -> None:
+    with_dev = load(tiny_recipe)
+    data = load_data(
+        msgspec.structs.replace(tiny_recipe.data, dev=""), tiny_recipe.model, tiny_recipe.train
+    )
+    assert (with_dev.is_held_out, data.is_held_out) == (False, True)
+    assert (len(data.train.encoded), len(data.dev.encoded)) == (36, 4)
+    assert len(data.vocab.words) < len(with_dev.vocab.words)
+    assert list(data.main_train) == list(with_dev.main_train)[:36]
+    assert list(data.main_dev) == list(with_dev.main_train)[36:]

@@ -16,7 +16,8 @@ import torch
 
 import headwise.learn.recipe
 from headwise.cli.main import main
-from headwise.learn.fit.checkpoint import CHECKPOINT, CheckpointWriter
+from headwise.learn.fit.checkpoint import CheckpointWriter
+from headwise.model.find import CHECKPOINT
 
 WATCHED = os.environ["WATCHED"]
 RANK = os.environ.get("RANK", "0")

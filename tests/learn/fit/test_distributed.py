@@ -18,9 +18,10 @@ import headwise
 from headwise.errors import ConfigError
 from headwise.learn.data.on_device import put_on_device
 from headwise.learn.data.treebanks import load_data
-from headwise.learn.fit.checkpoint import CHECKPOINT, load_checkpoint
+from headwise.learn.fit.checkpoint import load_checkpoint
 from headwise.learn.fit.distributed import ALONE, Group, Launch, meet
 from headwise.learn.fit.loop import seed_epoch, train_heads
+from headwise.model.find import CHECKPOINT
 from headwise.settings.recipe import Recipe
 
 LAUNCHED = Path(__file__).parent / "launched.py"

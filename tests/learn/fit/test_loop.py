@@ -1,15 +1,18 @@
-"""Features for the label network fit on a device that has room for them once."""
+"""An epoch has its batches, and features for the label network fit on a device once."""
 
 import weakref
+from pathlib import Path
 from typing import Any
 
 import torch
-from made_runs import CPU
+from made_runs import CPU, changed
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from headwise.learn.data.treebanks import load_data
 from headwise.learn.fit.loop import collect_arcs
+from headwise.learn.fit.phases import plan_adam
+from headwise.learn.recipe import start
 from headwise.learn.scorer import TorchScorer
 from headwise.network.network import build_network
 from headwise.settings.recipe import Recipe
@@ -61,3 +64,16 @@ def test_arcs_are_those_of_the_treebank_and_in_memory_once(tiny_recipe: Recipe) 
         for dependent, head, label in zip(*columns, strict=True)
     ]
     assert found == expected
+
+
+def test_a_small_treebank_is_gone_through_several_times_in_an_epoch(
+    tiny_recipe: Recipe, tmp_path: Path
+) -> None:
+    n_batches = []
+    for steps in (1, 5, 6, 12):  # 40 sentences are five batches of eight
+        recipe = changed(tiny_recipe, train={"batch_size": 8, "steps": steps})
+        folder = tmp_path / str(steps)
+        folder.mkdir()
+        *_, last = plan_adam(start(recipe, folder, CPU)).train_epoch(1)
+        n_batches.append((last.n_done, last.n_batches))
+    assert n_batches == [(5, 5), (5, 5), (10, 10), (15, 15)]

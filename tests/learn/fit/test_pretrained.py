@@ -11,8 +11,8 @@ import torch
 from made_encoders import byte_pairs, unigrams, word_pieces, write_bert, write_folder
 
 from headwise.errors import ConfigError, HeadwiseError
-from headwise.learn.fit.checkpoint import CHECKPOINT
 from headwise.learn.fit.pretrained import find_subwords, read_encoder, set_weights
+from headwise.model.find import CHECKPOINT
 from headwise.network.encoder import Encoder
 
 SMALL = {"num_hidden_layers": 1, "num_attention_heads": 2, "hidden_size": 8, "intermediate_size": 8}

@@ -11,9 +11,16 @@ import click
 
 from headwise.errors import ConfigError, DataError, escape_controls
 from headwise.files import standard
-from headwise.model.bundle import Bundle, load_bundle, open_manifest
+from headwise.model.bundle import Bundle, Manifest, load_bundle, open_manifest
 from headwise.model.card import licence_line
-from headwise.model.find import AUTO, find_model, how_to_install, release_index
+from headwise.model.find import (
+    AUTO,
+    UNFINISHED,
+    find_model,
+    how_to_install,
+    release_index,
+    run_to_export,
+)
 from headwise.model.languages import language_name
 from headwise.settings.about import About
 from headwise.settings.choices import Input
@@ -24,17 +31,37 @@ _NOTES = Path("headwise") / "licences"
 
 
 def open_models(names: Sequence[str], quiet: bool) -> list[Bundle]:
-    """Load models by name or folder, and mention licences that forbid commercial use."""
-    bundles = [load_bundle(find_model(name)) for name in names]
+    """Load models by name or folder, and mention what a user should know about them."""
+    bundles = [load_bundle(find_or_export(name)) for name in names]
     for name, bundle in zip(names, bundles, strict=True):
+        _mention_epoch(name, bundle.manifest, quiet)
         mention_licence(name, bundle.manifest.about, quiet)
     return bundles
+
+
+def find_or_export(name: str) -> Path:
+    """Find a model; if it is a run that was interrupted, make one of its best epoch first."""
+    run = run_to_export(name)
+    if run is not None:
+        from headwise.cli.train import write_best_epoch
+
+        write_best_epoch(run)
+    return find_model(name)
+
+
+def _mention_epoch(name: str, manifest: Manifest, quiet: bool) -> None:
+    epoch = manifest.provenance.get(UNFINISHED)
+    if epoch is not None and not quiet:
+        shown = escape_controls(f"{name}: the training has not finished; this is {epoch}")
+        click.echo(f"headwise: {shown}", err=True)
 
 
 def mention_licences(names: Sequence[str], quiet: bool) -> None:
     """Do so for models that are loaded later."""
     for name in names:
-        mention_licence(name, open_manifest(find_model(name)).about, quiet)
+        manifest = open_manifest(find_or_export(name))
+        _mention_epoch(name, manifest, quiet)
+        mention_licence(name, manifest.about, quiet)
 
 
 def mention_licence(

@@ -3,11 +3,11 @@
 import click
 import msgspec
 
+from headwise.cli.models.choice import find_or_export
 from headwise.cli.terminal import help_examples, put
 from headwise.errors import escape_controls
 from headwise.model.bundle import load_bundle
 from headwise.model.card import licence_line
-from headwise.model.find import find_model
 from headwise.model.languages import language_name
 from headwise.text.segmenter import SEGMENTER_GRAPH
 from headwise.vocabulary.subwords import Subwords
@@ -26,7 +26,7 @@ def info(model: str, out_form: str) -> None:
 
     headwise models lists what there is.
     """
-    bundle = load_bundle(find_model(model))
+    bundle = load_bundle(find_or_export(model))
     manifest = bundle.manifest
     if out_form == "json":
         put(msgspec.json.format(msgspec.json.encode(manifest), indent=2))

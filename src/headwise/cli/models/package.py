@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from headwise.cli.models.choice import find_or_export
 from headwise.cli.terminal import help_examples
 from headwise.errors import ConfigError
 from headwise.model.bundle import load_bundle
@@ -45,6 +46,12 @@ from headwise.version import VERSION
 @click.option("--notes", help="Anything else for the card.")
 @click.option("--segmenter", metavar="MODEL", help="Take the segmenter of this model.")
 @click.option(
+    "--weights",
+    "with_weights",
+    is_flag=True,
+    help="Keep the weights, in float16: see train --start.",
+)
+@click.option(
     "--package-version", default=VERSION, show_default=True, help="Version of the package."
 )
 def package(
@@ -53,6 +60,7 @@ def package(
     target: Path,
     about_path: Path | None,
     segmenter: str | None,
+    with_weights: bool,
     package_version: str,
     language: str | None,
     sources: tuple[str, ...],
@@ -61,8 +69,8 @@ def package(
 ) -> None:
     """Make a package of the model in RUN, a training run or a model folder.
 
-    It has the model in int8 without weights, a card with data, licence, recipe, command, seed and
-    scores, and what pip needs. The same model gives the same bytes.
+    It has the model in int8, a card with data, licence, recipe, command, seed and scores, and what
+    pip needs; weights only with --weights. The same model gives the same bytes.
     """
     about = read_about(about_path) if about_path else About()
     code = _code(language) if language else ""
@@ -74,7 +82,8 @@ def package(
     table = msgspec.to_builtins(msgspec.structs.replace(about, sources=(*about.sources, *more)))
     about = to_struct(table | changes, About, "headwise package")
     other = load_bundle(find_model(segmenter)) if segmenter else None
-    write_package(load_bundle(find_model(run)), name, target, about, other, package_version)
+    bundle = load_bundle(find_or_export(run))
+    write_package(bundle, name, target, about, other, package_version, with_weights)
     size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
     where = target if target.is_absolute() else f"./{target}"
     click.echo(f"{target}: {size / 1e6:.1f} MB; install it with: pip install {where}", err=True)

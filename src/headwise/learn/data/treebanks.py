@@ -38,6 +38,8 @@ from headwise.vocabulary.vocab import (
     vocab_to_json,
 )
 
+_BLOCK = 100
+"""Sentences of which a tenth is held out, if there is no dev."""
 _ENDINGS = (".conllu", ".conllu.xz", ".conllu.gz", ".conllx", ".conllx.xz", ".conllx.gz")
 
 
@@ -89,6 +91,8 @@ class Data:
     main_train: Sequence[Sentence] = ()
     main_dev: Sequence[Sentence] = ()
     """All sentences of the main treebank, also those too long to train on."""
+    is_held_out: bool = False
+    """Whether dev is a part of the training treebank, as the recipe names none."""
     replayed: range = range(0)
     """Sentences of `train` of which each epoch sees a few only (`learn.start.replay`)."""
 
@@ -117,7 +121,7 @@ def load_data(
     The vocabulary is that of the treebanks, together with what is `known` already. Vectors that are
     known come with the weights of the model that knows them.
     """
-    trained = _read_parts(data.train, data.format, "train")
+    trained, dev_parts = _read_treebanks(data)
     sentences = list(chain.from_iterable(trained.values()))
     vocab = build_vocab(
         sentences,
@@ -161,7 +165,6 @@ def load_data(
             f"no training sentence has at most {train.max_length} words",
             "--set train.max_length=...",
         )
-    dev_parts = _read_parts(data.dev, data.format, "dev")
     for treebank in dev_parts.values():
         _require_whole_trees(treebank, vocab)
     dev = {
@@ -184,6 +187,47 @@ def load_data(
         {name: dev[name] for name in others},
         main_train,
         dev_parts[main],
+        is_held_out=not data.dev,
+    )
+
+
+def _read_treebanks(
+    data: DataConfig,
+) -> tuple[dict[str, list[Sentence]], dict[str, list[Sentence]]]:
+    """Read train and dev, by name; without dev, hold out a part of the main treebank."""
+    trained = _read_parts(data.train, data.format, "train")
+    if data.dev:
+        return trained, _read_parts(data.dev, data.format, "dev")
+    main = next(iter(trained))
+    train, dev = hold_out(trained[main])
+    return trained | {main: train}, {main: dev}
+
+
+def hold_out(sentences: Sequence[Sentence]) -> tuple[list[Sentence], list[Sentence]]:
+    """Cut a treebank into train and dev: of every hundred sentences the last ten are dev.
+
+    Neighbours stay together, as they may be of one text. Of a rest it is the last tenth. A sentence
+    that is not annotated completely stays in train.
+    """
+    train: list[Sentence] = []
+    dev: list[Sentence] = []
+    has_labels = any(word.deprel != BLANK for sentence in sentences for word in sentence.words)
+    for start in range(0, len(sentences), _BLOCK):
+        block = sentences[start : start + _BLOCK]
+        first = len(block) - len(block) // 10
+        for i, sentence in enumerate(block):
+            (dev if i >= first and _is_complete(sentence, has_labels) else train).append(sentence)
+    if not dev:
+        raise ConfigError(
+            "no dev treebank, and too few sentences with a whole tree to hold some out of train",
+            "--dev FILE",
+        )
+    return train, dev
+
+
+def _is_complete(sentence: Sentence, has_labels: bool) -> bool:
+    return all(
+        word.head != BLANK and (word.deprel != BLANK or not has_labels) for word in sentence.words
     )
 
 

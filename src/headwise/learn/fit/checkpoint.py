@@ -3,11 +3,12 @@
 One safetensors file holds the weights, the best weights so far and the optimiser, with the progress
 of the run as JSON in its header; it is replaced by a rename. It holds no state of a random
 generator: every epoch draws from its own seed (`learn.fit.loop`), so that a resumed run and one
-that never stopped give the same model.
+that never stopped give the same model. The vocabulary lies beside it, so that a model can be made
+of the best epoch without the treebank (`learn.export.best_epoch`).
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 
@@ -18,11 +19,14 @@ import torch
 from torch import Tensor
 
 from headwise.errors import ConfigError, ModelError
-from headwise.files import whole_file
+from headwise.files import make_folder, whole_file
 from headwise.learn.fit.reports import EpochReport, Phase
+from headwise.model.bundle import LEXICON, VOCAB
+from headwise.model.find import CHECKPOINT
 from headwise.settings.recipe import Recipe
+from headwise.vocabulary.lexicon import pack_lexicon, unpack_lexicon
+from headwise.vocabulary.vocab import Vocab, vocab_from_json, vocab_to_json
 
-CHECKPOINT = "checkpoint.safetensors"
 _PARTS = ("weights", "kept", "best", "optimiser")
 _SHARE = 0.05
 """The share of a run's time that may go into checkpoints."""
@@ -46,6 +50,8 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     segment: dict[str, float] = {}
     """Dev scores of the segmenter, once it is trained."""
     finished: bool = False
+    provenance: dict[str, str] = {}
+    """Data, command, seed and machine, for the model."""
     history: list[EpochReport] = []
 
 
@@ -124,6 +130,29 @@ def load_checkpoint(folder: Path) -> Checkpoint | None:
     except (safetensors.SafetensorError, KeyError, msgspec.MsgspecError, OSError) as error:
         raise ModelError(f"{path}: not a checkpoint: {error}", "remove it to start anew") from error
     return Checkpoint(progress, **parts)
+
+
+def keep_vocab(folder: Path, vocab: Vocab) -> None:
+    """Write a vocabulary, with its lexicon, into a folder of its own."""
+    make_folder(folder)
+    files = {VOCAB: vocab_to_json(vocab)}
+    if vocab.lexicon is not None:
+        files[LEXICON] = pack_lexicon(vocab.lexicon)
+    for name, data in files.items():
+        with whole_file(folder / name) as stream:
+            stream.write(data)
+
+
+def read_kept_vocab(folder: Path) -> Vocab:
+    """Read what `keep_vocab` wrote."""
+    try:
+        vocab = vocab_from_json((folder / VOCAB).read_bytes(), str(folder / VOCAB))
+        if (folder / LEXICON).exists():
+            data = (folder / LEXICON).read_bytes()
+            vocab = replace(vocab, lexicon=unpack_lexicon(data, str(folder / LEXICON)))
+    except OSError as error:
+        raise ModelError(f"{folder / VOCAB}: {error.strerror}", "start the run anew") from error
+    return vocab
 
 
 def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:

@@ -76,10 +76,12 @@ def train_heads(
     """
     rng = seed_epoch(config.seed, phase, epoch, group.rank)
     sizes = treebank.sizes
-    drawn = replay.draw(len(sizes), rng)
-    drawn_sizes = [sizes[i] for i in drawn]
-    shuffled = shuffled_batches(drawn_sizes, config.batch_size, config.window, rng)
-    batches = [[drawn[i] for i in batch] for batch in shuffled]
+    batches: list[list[int]] = []
+    while len(batches) < max(1, config.steps):
+        drawn = replay.draw(len(sizes), rng)
+        drawn_sizes = [sizes[i] for i in drawn]
+        shuffled = shuffled_batches(drawn_sizes, config.batch_size, config.window, rng)
+        batches += [[drawn[i] for i in batch] for batch in shuffled]
     parts = [batch[group.own] for batch in batches]
     numbers = [i for part in parts for i in part]
     order = torch.tensor(numbers, dtype=torch.long, device=treebank.lengths.device)

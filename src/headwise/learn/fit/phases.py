@@ -87,7 +87,7 @@ def plan_adam(state: Run) -> PhasePlan:
     on_gpu = state.compute.device.type == "cuda"
     adam_rate = train.adam_rate * _rate_scale(state)
     rate = torch.tensor(adam_rate, device="cuda") if on_gpu else adam_rate
-    optimiser = torch.optim.Adam(_groups(state, rate), capturable=on_gpu, fused=on_gpu)
+    optimiser = torch.optim.Adam(_groups(state, rate), capturable=on_gpu, fused=True)
 
     def rate_at(epochs: float) -> float:
         if train.schedule == "constant":

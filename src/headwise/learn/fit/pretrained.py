@@ -12,7 +12,7 @@ from safetensors import SafetensorError
 
 from headwise.errors import ConfigError
 from headwise.files import whole_file
-from headwise.learn.fit.checkpoint import CHECKPOINT
+from headwise.model.find import CHECKPOINT
 from headwise.network.encoder import (
     ENCODER_HINT,
     Encoder,

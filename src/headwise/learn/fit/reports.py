@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from headwise.learn.segment.train import TrainedSegmenter
 
 Phase = Literal["adam", "sgd", "label"]
+HELD_OUT = "the last 10 of every 100 sentences of train, as there is no --dev"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +25,16 @@ class StartReport:
     n_too_long: int
     n_dev_sentences: int
     n_teachers: int = 0
+    is_held_out: bool = False
 
     def line(self) -> str:
         """Describe the data."""
         left_out = f", {self.n_too_long:,} longer ones left out" if self.n_too_long else ""
+        held_out = f", {HELD_OUT}" if self.is_held_out else ""
         taught = f"; taught by {self.n_teachers}" if self.n_teachers else ""
         return (
             f"{self.n_sentences:,} sentences, {self.n_words:,} words to learn from{left_out}; "
-            f"{self.n_dev_sentences:,} sentences of dev{taught}"
+            f"{self.n_dev_sentences:,} sentences of dev{held_out}{taught}"
         )
 
 
@@ -85,6 +88,19 @@ class StepReport:
         return seconds / share * (1 - share + self.n_epochs - self.epoch)
 
 
+@dataclass(frozen=True, slots=True)
+class PhaseReport:
+    """A phase begins: its number among those of the run, and what it does."""
+
+    number: int
+    n_phases: int
+    what: str
+
+    def line(self) -> str:
+        """Describe the phase."""
+        return f"{self.number}/{self.n_phases} {self.what}"
+
+
 class EpochReport(msgspec.Struct, frozen=True, kw_only=True):
     """The result of an epoch; dev scores are percentages, punctuation by the recipe's rule."""
 
@@ -110,6 +126,11 @@ class EpochReport(msgspec.Struct, frozen=True, kw_only=True):
             f"{self.phase:5} {self.epoch:2}  loss {self.loss:.4f}  dev UAS {self.dev_uas:.2f}"
             f"{las}{tags}  trees {self.tree_rate:.1f}%  {self.seconds:.1f} s{best}"
         )
+
+    def brief(self) -> str:
+        """Name the epoch, with its scores."""
+        las = "" if self.dev_las is None else f", LAS {self.dev_las:.2f}"
+        return f"epoch {self.epoch} of {self.phase}: dev UAS {self.dev_uas:.2f}{las}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,6 +160,8 @@ class CalibrationReport:
     temperature: float
     error_before: float
     error: float
+    n_left: int = 0
+    """Columns that are still to be calibrated."""
 
     def line(self) -> str:
         """Describe the calibration."""
@@ -148,4 +171,12 @@ class CalibrationReport:
         )
 
 
-Report = StartReport | TakenReport | StepReport | EpochReport | SegmentReport | CalibrationReport
+Report = (
+    StartReport
+    | TakenReport
+    | PhaseReport
+    | StepReport
+    | EpochReport
+    | SegmentReport
+    | CalibrationReport
+)

@@ -10,16 +10,15 @@ from pathlib import Path
 import msgspec
 
 from headwise.errors import ConfigError, ModelError
-from headwise.files import make_folder, whole_file
-from headwise.learn.fit.checkpoint import Checkpoint
-from headwise.model.bundle import LEXICON, VOCAB, WEIGHTS, Bundle, load_bundle
+from headwise.files import whole_file
+from headwise.learn.fit.checkpoint import Checkpoint, keep_vocab, read_kept_vocab
+from headwise.model.bundle import WEIGHTS, Bundle, load_bundle
 from headwise.model.find import find_model
 from headwise.settings.model import ModelConfig
 from headwise.settings.recipe import Recipe
 from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS
-from headwise.vocabulary.lexicon import pack_lexicon, unpack_lexicon
 from headwise.vocabulary.subwords import Subwords
-from headwise.vocabulary.vocab import EMPTY_INDEX, Vocab, vocab_from_json, vocab_to_json
+from headwise.vocabulary.vocab import EMPTY_INDEX, Vocab
 
 KEPT = "start"
 """The folder of a run with what it keeps of the model."""
@@ -51,15 +50,17 @@ def open_start(recipe: Recipe, folder: Path, checkpoint: Checkpoint | None) -> t
         if recipe.model == ModelConfig():
             model = msgspec.json.decode(checkpoint.progress.recipe, type=Recipe).model
             recipe = msgspec.structs.replace(recipe, model=model)
-        known = _read_kept(folder / KEPT) if config.vocabulary == "joined" else None
+        known = read_kept_vocab(folder / KEPT) if config.vocabulary == "joined" else None
         return recipe, Start(known=known)
     if not config.model:
         raise ConfigError("no model to start from", "--start MODEL, or start.model in the recipe")
     bundle = load_bundle(find_model(config.model))
     if WEIGHTS not in bundle.contents:
         raise ModelError(
-            f"{config.model}: training cannot start from this model, as it has no {WEIGHTS}",
-            "name the folder of a run that headwise train wrote",
+            f"{config.model}: training cannot start from this model: it has graphs to parse with, "
+            f"but no {WEIGHTS}, as models inside headwise and in packages have none",
+            "start from the folder of a run, such as --start runs/ewt, "
+            "or from a package made with headwise package --weights",
         )
     settings = bundle.manifest.model
     if recipe.model == ModelConfig():
@@ -79,24 +80,8 @@ def keep_start(begun: Start, folder: Path, trains_segmenter: bool) -> None:
     known, bundle = begun.known, begun.bundle
     if known is None or bundle is None:
         return
-    make_folder(folder / KEPT)
-    files = {folder / KEPT / VOCAB: vocab_to_json(known)}
-    if known.lexicon is not None:
-        files[folder / KEPT / LEXICON] = pack_lexicon(known.lexicon)
-    if not trains_segmenter:
-        names = (SEGMENTER_GRAPH, SEGMENTER_SETTINGS)
-        files |= {folder / name: bundle.contents[name] for name in names if name in bundle.contents}
-    for path, data in files.items():
-        with whole_file(path) as stream:
-            stream.write(data)
-
-
-def _read_kept(folder: Path) -> Vocab:
-    try:
-        vocab = vocab_from_json((folder / VOCAB).read_bytes(), str(folder / VOCAB))
-        if (folder / LEXICON).exists():
-            data = (folder / LEXICON).read_bytes()
-            vocab = replace(vocab, lexicon=unpack_lexicon(data, str(folder / LEXICON)))
-    except OSError as error:
-        raise ModelError(f"{folder / VOCAB}: {error.strerror}", "start the run anew") from error
-    return vocab
+    keep_vocab(folder / KEPT, known)
+    for name in () if trains_segmenter else (SEGMENTER_GRAPH, SEGMENTER_SETTINGS):
+        if name in bundle.contents:
+            with whole_file(folder / name) as stream:
+                stream.write(bundle.contents[name])

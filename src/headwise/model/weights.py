@@ -1,0 +1,53 @@
+"""Weights in half the size, for packages that training can start from.
+
+A safetensors file is the length of a header, the header as JSON, and the numbers. This page rounds
+float32 to float16 without PyTorch; whoever loads the weights gets float32 again.
+"""
+
+import struct
+
+import msgspec
+import numpy as np
+
+from headwise.errors import ModelError
+
+_LENGTH = struct.Struct("<Q")
+_METADATA = "__metadata__"
+
+
+class _Tensor(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An entry of the header; `data_offsets` are its first byte and the one after its last."""
+
+    dtype: str
+    shape: list[int]
+    data_offsets: tuple[int, int]
+
+
+def halve_weights(data: bytes, source: str) -> bytes:
+    """Round the float32 tensors of a safetensors file to float16; others stay as they are."""
+    try:
+        (length,) = _LENGTH.unpack_from(data)
+        start = _LENGTH.size + length
+        header = msgspec.json.decode(data[_LENGTH.size : start], type=dict[str, msgspec.Raw])
+        header.pop(_METADATA, None)
+        tensors = {name: msgspec.json.decode(entry, type=_Tensor) for name, entry in header.items()}
+    except (struct.error, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise ModelError(f"{source}: not a file of safetensors: {error}") from error
+    parts: list[bytes] = []
+    written: dict[str, _Tensor] = {}
+    end = 0
+    for name, tensor in tensors.items():
+        first, last = tensor.data_offsets
+        numbers = data[start + first : start + last]
+        dtype = tensor.dtype
+        if dtype == "F32":
+            # A number too large for float16 becomes the largest one, not infinity.
+            limit = np.finfo(np.float16).max
+            values = np.frombuffer(numbers, "<f4").clip(-limit, limit)
+            dtype, numbers = "F16", values.astype("<f2").tobytes()
+        parts.append(numbers)
+        written[name] = _Tensor(dtype, tensor.shape, (end, end + len(numbers)))
+        end += len(numbers)
+    encoded = msgspec.json.encode(written)
+    encoded += b" " * (-len(encoded) % 8)  # the numbers begin at a multiple of 8
+    return _LENGTH.pack(len(encoded)) + encoded + b"".join(parts)
