@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 from contextlib import redirect_stdout
+from dataclasses import fields
 from io import StringIO
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from click.testing import CliRunner
 
 import headwise
 from headwise.cli.main import main
+from headwise.document import Document, ParsedSentence, ParsedWord
 
 ROOT = Path(__file__).parents[1]
 README, PYTHON_PAGE, OUTPUT_PAGE = (
@@ -43,6 +45,16 @@ def test_each_python_snippet_prints_the_output_below_it(
 def test_the_page_lists_every_keyword_of_load() -> None:
     for name in headwise.load.__kwdefaults__:
         assert f"| `{name}` |" in PYTHON_PAGE
+
+
+@pytest.mark.parametrize("kind", [Document, ParsedSentence, ParsedWord])
+def test_the_page_lists_what_documents_sentences_and_words_have(kind: type) -> None:
+    names = {name for name in dir(kind) if not name.startswith("_")}
+    names |= {field.name for field in fields(kind)}
+    # For the words of a sentence, which share them.
+    names -= {"document_text", "words_at", "children_of", "token_of"}
+    page = PYTHON_PAGE.replace("()`", "`")
+    assert [name for name in sorted(names) if f"`{name}`" not in page] == []
 
 
 def parse_kids(output_format: str) -> str:

@@ -145,14 +145,18 @@ class Parser:
             hint = "raise the memory budget, or do not keep heads"
             raise DataError(what, sentence.source, sentence.first_line, hint)
 
+    def segment(self, text: str | Iterable[str]) -> Iterator[Sentence]:
+        """Find sentences and words in raw text, whole or in chunks of any size, without parsing."""
+        refuse(text, (bytes,), "text is str; decode bytes first")
+        if self.segmenter is None:
+            raise ModelError(NO_SEGMENTER, SEGMENT_HINT)
+        return self.segmenter.segment(text)
+
     def annotate_text(
         self, text: str | Iterable[str], threads: int = 1
     ) -> Iterator[tuple[Sentence, Parse]]:
         """Parse raw text, whole or in chunks of any size: its sentences in order."""
-        refuse(text, (bytes,), "annotate_text takes str; decode bytes first")
-        if self.segmenter is None:
-            raise ModelError(NO_SEGMENTER, SEGMENT_HINT)
-        for sentence, parse in self.annotate(self.segmenter.segment(text), threads):
+        for sentence, parse in self.annotate(self.segment(text), threads):
             assert isinstance(sentence, Sentence)
             assert parse is not None
             yield sentence, parse
@@ -174,12 +178,10 @@ class Parser:
             yield make_document(text, parsed)
 
     def _segment_all(self, texts: Iterable[str]) -> Iterator[tuple[str, list[Sentence]]]:
-        if self.segmenter is None:
-            raise ModelError(NO_SEGMENTER, SEGMENT_HINT)
         for text in texts:
             if not isinstance(text, str):
                 raise TypeError(f"a text is {type(text).__name__}, not str")
-            yield text, list(self.segmenter.segment(text))
+            yield text, list(self.segment(text))
 
     def annotate_groups(
         self, groups: Iterable[tuple[_T, Sequence[Sentence]]], threads: int = 1
