@@ -1,5 +1,6 @@
 """Sentences and steps that several tests of the workbench share."""
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
 from headwise import sentence_from_words
@@ -65,3 +66,12 @@ def go_to(page: Page, number: int) -> None:
     page.locator(f"#row-{number - 1}").click()
     expect(page.locator("#sentence-name")).to_have_text(f"Sentence {number}")
     expect(page.locator(".wb-readings button").first).to_be_visible()
+
+
+def findings(page: Page) -> list[str]:
+    """Run all rules in the light scheme, and those about colours in the dark one."""
+    violations = Axe().run(page).response["violations"]
+    page.emulate_media(color_scheme="dark")
+    colours = Axe().run(page, options={"runOnly": ["color-contrast"]}).response["violations"]
+    page.emulate_media(color_scheme="light")
+    return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in violations + colours]

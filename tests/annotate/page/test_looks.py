@@ -3,10 +3,19 @@
 from collections.abc import Callable
 
 import pytest
-from annotate.page.benches import LONG, PHONE, TEXTS, conllu_of, go_to, press, settled, word
+from annotate.page.benches import (
+    LONG,
+    PHONE,
+    TEXTS,
+    conllu_of,
+    findings,
+    go_to,
+    press,
+    settled,
+    word,
+)
 from annotate.page.conftest import Opener, Served
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.slow
 TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -44,15 +53,6 @@ OUTSIDE = """async () => {
   const outside = parts.filter((part) => isOutside(part.getBoundingClientRect()));
   return outside.map((part) => part.textContent);
 }"""
-
-
-def findings(page: Page) -> list[str]:
-    """Run all rules in the light scheme, and those about colours in the dark one."""
-    violations = Axe().run(page).response["violations"]
-    page.emulate_media(color_scheme="dark")
-    colours = Axe().run(page, options={"runOnly": ["color-contrast"]}).response["violations"]
-    page.emulate_media(color_scheme="light")
-    return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in violations + colours]
 
 
 def test_axe_finds_nothing(shared: str, visit: Opener) -> None:

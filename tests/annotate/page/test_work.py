@@ -1,8 +1,11 @@
 """What a person does by keyboard, pointer and finger, and what the page makes of it."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
-from annotate.page.benches import go_to, press, settled, word
-from annotate.page.conftest import Opener
+from annotate.page.benches import TEXTS, conllu_of, findings, go_to, press, settled, word
+from annotate.page.conftest import Opener, Served
 from playwright.sync_api import Route, expect
 
 pytestmark = pytest.mark.slow
@@ -147,3 +150,45 @@ def test_hebrew_runs_from_right_to_left(shared: str, visit: Opener) -> None:
     assert grip
     assert form
     assert grip["x"] > form["x"]
+
+
+def test_search_finds_words_and_opens_their_sentence(shared: str, visit: Opener) -> None:
+    page = visit(shared)
+    press(page, "/")
+    page.keyboard.type("form:barn")
+    expect(page.locator("#search [role=status]")).to_have_text("1 word in 1 sentence")
+    press(page, "Enter")
+    expect(page.locator(".wb-hits button")).to_be_focused()
+    press(page, "Enter")
+    expect(page.locator("#sentence-name")).to_have_text("Sentence 8")
+    expect(word(page, 6)).to_be_focused()
+    expect(page.locator(".wb-word.found .wb-form")).to_have_text(["barn"])
+    press(page, "d")
+    expect(page.locator("#compare")).to_contain_text("headwise annotate FILE --compare OTHER")
+    press(page, "Escape")
+    page.get_by_role("button", name="Teach").click()
+    expect(page.locator("#teach")).to_contain_text("There are none yet")
+    press(page, "Escape", "?")
+    expect(page.get_by_role("heading", name="All keys")).to_be_visible()
+
+
+def test_two_files_are_compared_and_one_is_taken(
+    serve: Callable[..., Served], visit: Opener, tmp_path: Path
+) -> None:
+    mine = conllu_of(TEXTS[3]).replace("Time\t_\t_\t_\t_\t_\t_", "Time\t_\t_\t_\t_\t2\tnsubj")
+    other = tmp_path / "other.conllu"
+    other.write_text(mine.replace("2\tnsubj", "3\tobj"), encoding="utf-8")
+    served = serve(mine, "--compare", str(other))
+    page = visit(served.address)
+    press(page, "d")
+    expect(page.locator("#compare")).to_contain_text("Cohen's kappa")
+    page.get_by_role("button", name="1 Time flies").click()
+    expect(page.locator(".wb-arc.theirs .label")).to_have_text(["obj"])
+    expect(page.locator(".wb-other")).to_contain_text("obj of like")
+    assert findings(page) == []
+    press(page, "End", "n")
+    expect(word(page, 1)).to_be_focused()
+    press(page, "t")
+    settled(page, "Took the other arc of Time")
+    expect(page.locator(".wb-arc.theirs")).to_have_count(0)
+    expect(word(page, 1)).to_have_attribute("aria-label", "1 Time, NOUN, obj of like, fixed")

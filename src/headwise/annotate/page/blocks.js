@@ -17,14 +17,21 @@ import { textOf } from "./tokens.js";
  */
 
 const AROUND = 20;
+const CUT = 120;
 const MARK = /(^|\|)(Fixed|NotHead)=/;
+
+/** The text of a row; a long one is cut. @param {Row | undefined} row */
+export function textOfRow(row) {
+  const text = row?.text ?? "";
+  return text.length < CUT ? text || "(no words)" : `${text}…`;
+}
 
 /** What the list shows of a block. @param {string} block @param {Row} [before] @returns {Row} */
 export function rowOf(block, before) {
   const { words, isDone } = readBlock(block);
   const isEdited = words.some((word) => MARK.test(word.misc));
   return {
-    text: (comment(block, "text") ?? textOf(block)).slice(0, 120),
+    text: (comment(block, "text") ?? textOf(block)).slice(0, CUT),
     n_words: words.length,
     status: isDone ? "done" : isEdited ? "edited" : "new",
     certainty: before?.certainty ?? null,

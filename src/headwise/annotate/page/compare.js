@@ -5,6 +5,7 @@
 
 import { element } from "../dom.js";
 import { save } from "../save.js";
+import { textOfRow } from "./blocks.js";
 import { readBlock } from "./conllu.js";
 import { Refused, Unreachable, ask } from "./server.js";
 
@@ -14,8 +15,10 @@ const NAMES = /** @type {[string, string][]} */ ([
   ["uas", "heads agree (UAS)"],
   ["las", "heads and labels agree (LAS)"],
   ["labels", "labels agree"],
+  ["upos", "UPOS agrees"],
   ["kappa_heads", "Cohen's kappa of heads"],
   ["kappa_labels", "Cohen's kappa of labels"],
+  ["kappa_upos", "Cohen's kappa of UPOS"],
 ]);
 
 /**
@@ -80,6 +83,8 @@ export function compareDialog(dialog, { rows, onOpen, onTurn }) {
   /** @param {string} other @param {any} answer */
   function show(other, answer) {
     const { summary, confusions, sentences } = answer;
+    const n = summary.n_unmatched;
+    const unmatched = n ? `; it lacks ${n.toLocaleString("en")} of this file` : "";
     const figures = NAMES.filter(([key]) => typeof summary[key] === "number").map(([key, name]) =>
       element(
         "tr",
@@ -116,7 +121,7 @@ export function compareDialog(dialog, { rows, onOpen, onTurn }) {
       element(
         "p",
         { class: "facts" },
-        `With ${other}: ${(summary.n_words ?? 0).toLocaleString("en")} words. `,
+        `With ${other}: ${summary.n_words.toLocaleString("en")} words in ${summary.n_sentences.toLocaleString("en")} sentences${unmatched}. `,
         exported,
       ),
       element("table", {}, element("tbody", {}, ...figures)),
@@ -144,7 +149,7 @@ export function compareDialog(dialog, { rows, onOpen, onTurn }) {
       "button",
       { type: "button" },
       element("span", { class: "wb-row-number" }, String(sentence + 1)),
-      element("bdi", {}, rows()[sentence]?.text ?? ""),
+      element("bdi", {}, textOfRow(rows()[sentence])),
       element("small", {}, words.length === 1 ? "1 word" : `${words.length} words`),
     );
     button.addEventListener("click", () => {
@@ -162,5 +167,5 @@ export function compareDialog(dialog, { rows, onOpen, onTurn }) {
 /** @param {string} key @param {number} value */
 function figure(key, value) {
   if (key.startsWith("kappa")) return value.toFixed(3);
-  return `${(value <= 1 ? value * 100 : value).toFixed(1)}%`;
+  return `${value.toFixed(1)}%`;
 }

@@ -22,7 +22,8 @@ function change(block, id, cells) {
 }
 
 /**
- * Set the head of a word; 0 makes it the root. A label that no longer fits is left to the parser.
+ * Set the head of a word; 0 makes it the root. Another head may need another label, so the parser
+ * finds that again unless a person fixed it.
  *
  * @param {string} block
  * @param {number} id
@@ -31,9 +32,9 @@ function change(block, id, cells) {
 export function setHead(block, id, head) {
   const word = wordIn(block, id);
   const fixed = new Set(word.fixed).add("head");
-  const wasRoot = word.deprel === "root";
-  if ((head === 0) !== wasRoot) fixed.delete("deprel");
-  const deprel = head === 0 ? "root" : wasRoot ? "_" : word.deprel;
+  if ((head === 0) !== (word.deprel === "root")) fixed.delete("deprel");
+  const isKept = fixed.has("deprel") || word.head === head;
+  const deprel = head === 0 ? "root" : isKept ? word.deprel : "_";
   const allowed = word.notHeads.filter((one) => one !== head).join(",");
   const misc = setMisc(miscWithFixed(word, fixed), "NotHead", allowed);
   return change(block, id, { head: String(head), deprel, misc });
@@ -116,6 +117,17 @@ export function takeArc(block, other, id) {
 /** @param {string} block @param {boolean} isDone */
 export function setDone(block, isDone) {
   return withComment(block, "status", isDone ? "done" : null);
+}
+
+/** Take labels that words lack from the block as it was. @param {string} block @param {string} before */
+export function withLabels(block, before) {
+  const labels = new Map(readBlock(before).words.map(({ id, deprel }) => [id, deprel]));
+  const blank = readBlock(block).words.filter(({ head, deprel }) => head && deprel === "_");
+  const fitting = blank.filter(({ id }) => !["root", undefined].includes(labels.get(id)));
+  return withCells(
+    block,
+    new Map(fitting.map(({ id }) => [id, { deprel: labels.get(id) ?? "_" }])),
+  );
 }
 
 /**

@@ -15,7 +15,11 @@ export const KEYS = [
       ["ArrowUp", "previous-word", "word before"],
       ["Home", "first-word", "first word"],
       ["End", "last-word", "last word"],
-      ["n", "unsure", "go to the least certain word that is not fixed"],
+      [
+        "n",
+        "unsure",
+        "go to the least certain word that is not fixed; when comparing: to the next difference",
+      ],
     ],
   ],
   [

@@ -222,6 +222,7 @@ async function work(about) {
     compare: () => compare.open(about.compare).catch(report),
     teach: teach.open,
     help: () => dialog("help").showModal(),
+    unsure: () => stage.nextDifference() || actions.unsure(),
     theirs: () => actions.theirs(stage.otherBlock),
     pane: () => (pane.open = !pane.open),
     turn: stage.turn,

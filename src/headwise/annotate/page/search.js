@@ -4,6 +4,7 @@
  */
 
 import { element } from "../dom.js";
+import { textOfRow } from "./blocks.js";
 import { Refused, Unreachable, ask } from "./server.js";
 
 const WAIT = 200;
@@ -15,7 +16,7 @@ const MOST = 200;
  */
 export function searchDialog(dialog, { rows, onOpen }) {
   const input = element("input", {
-    type: "search",
+    type: "text",
     id: "search-query",
     "aria-describedby": "search-help",
     autocomplete: "off",
@@ -25,7 +26,7 @@ export function searchDialog(dialog, { rows, onOpen }) {
   const help = element(
     "p",
     { id: "search-help", class: "facts" },
-    "A form or lemma, or form: lemma: upos: xpos: feats: deprel: head.lemma: with * for any letters, as in ",
+    "A form or lemma, or form: lemma: upos: xpos: deprel: feats: with * for any letters; head. for the head, as in ",
     element("code", {}, "deprel:nsubj head.lemma:be"),
     ".",
   );
@@ -81,7 +82,7 @@ export function searchDialog(dialog, { rows, onOpen }) {
         "button",
         { type: "button" },
         element("span", { class: "wb-row-number" }, String(sentence + 1)),
-        element("bdi", {}, rows()[sentence]?.text ?? ""),
+        element("bdi", {}, textOfRow(rows()[sentence])),
       );
       button.addEventListener("click", () => {
         dialog.close();

@@ -4,6 +4,7 @@
  */
 
 import { element } from "../dom.js";
+import { textOfRow } from "./blocks.js";
 import { chance } from "./tree.js";
 
 /** @typedef {import("./blocks.js").Row} Row */
@@ -89,7 +90,7 @@ export function sentenceList(box, { rows, onOpen }) {
           .join(", "),
       },
       element("span", { class: "wb-row-number" }, String(at + 1)),
-      element("bdi", { class: "wb-row-text" }, row.text || "(no words)"),
+      element("bdi", { class: "wb-row-text" }, textOfRow(row)),
       element("span", { class: "wb-row-state" }, MARKS[row.status], row.n_checks ? " ⚠" : ""),
       element("span", { class: "wb-row-sure" }, unsure),
     );

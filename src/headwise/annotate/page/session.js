@@ -5,7 +5,7 @@
  */
 
 import { readBlock } from "./conllu.js";
-import { unfix, withParse } from "./edits.js";
+import { unfix, withLabels, withParse } from "./edits.js";
 import { Refused, Unreachable, ask } from "./server.js";
 
 /** @typedef {import("./conllu.js").Sentence} Sentence */
@@ -130,8 +130,9 @@ export function makeSession(blocks, queue, events) {
     } catch (error) {
       if (mine !== request) return;
       if (error instanceof Unreachable) {
-        commit(block);
-        show({ decoded: null, sentence: wanted });
+        const labelled = withLabels(block, before.sentence.block);
+        commit(labelled);
+        show({ decoded: null, sentence: readBlock(labelled) });
         queue.lost(error.message);
       } else if (error instanceof Refused) {
         draft = null;

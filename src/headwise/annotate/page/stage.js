@@ -28,7 +28,7 @@ export function makeStage(events) {
   let selected = 1;
   /** @type {Set<number>} words that a search found */
   let found = new Set();
-  /** @type {{at: number, block: string} | null} the sentence of the other file */
+  /** @type {{at: number, block: string | null} | null} the sentence of the other file */
   let other = null;
   /** @type {string | null} the name of the other file, while it is compared */
   let otherName = null;
@@ -48,6 +48,9 @@ export function makeStage(events) {
       tree.focus(id);
       events.run("label");
     },
+    onTurn(direction) {
+      byId("turn").textContent = direction === "vertical" ? "Lines" : "Vertical";
+    },
   });
   const panel = wordPanel(byId("word"), (action, value) => {
     events.run(action, value === undefined ? undefined : String(value));
@@ -66,7 +69,7 @@ export function makeStage(events) {
   function differing() {
     const { at, sentence } = events.shown();
     const isThis = otherName !== null && other?.at === at;
-    return isThis && other ? otherArcs(sentence, other.block) : new Map();
+    return isThis && other?.block ? otherArcs(sentence, other.block) : new Map();
   }
 
   /** @param {Shown} shown */
@@ -95,7 +98,6 @@ export function makeStage(events) {
     byId("done").classList.toggle("is-done", sentence.isDone);
     const n = checks.length;
     byId("checks").textContent = n === 0 ? "" : n === 1 ? "1 check" : `${n} checks`;
-    byId("turn").textContent = tree.direction() === "vertical" ? "Lines" : "Vertical";
     clearTimeout(glow);
     if (changed.size) glow = setTimeout(() => events.shown() === shown && tree.calm(), GLOW);
   }
@@ -164,7 +166,13 @@ export function makeStage(events) {
       return tree.isReversed();
     },
     get otherBlock() {
-      return otherName === null ? undefined : other?.block;
+      return otherName === null ? undefined : (other?.block ?? undefined);
+    },
+    /** Go to the next word on which the other file differs. @returns {boolean} */
+    nextDifference() {
+      const ids = [...differing().keys()];
+      if (ids.length) tree.focus(ids.find((id) => id > selected) ?? ids[0]);
+      return ids.length > 0;
     },
     /** @param {string | null} name */
     setOther(name) {

@@ -43,11 +43,9 @@ export function teachDialog(dialog, { nDone, onSwitch }) {
       const state = await ask(path, body);
       show(state);
       if (state.state === "running" && dialog.open) timer = setTimeout(() => poll("teach"), POLL);
-      return true;
     } catch (error) {
       if (!(error instanceof Refused || error instanceof Unreachable)) throw error;
       message.textContent = [error.message, error instanceof Refused ? error.hint : ""].join(" ");
-      return false;
     }
   }
 
@@ -61,16 +59,20 @@ export function teachDialog(dialog, { nDone, onSwitch }) {
     else bar.removeAttribute("value");
     const left =
       isRunning && typeof seconds_left === "number" ? `About ${sayTime(seconds_left)} left. ` : "";
-    message.textContent = left + (said ?? (isRunning ? "Training; you can go on." : ""));
+    message.textContent = left + (said || (isRunning ? "Training; you can go on." : ""));
     result.replaceChildren(...(before && after ? [table(before, after)] : []));
   }
 
   start.addEventListener("click", () => poll("teach", {}));
-  change.addEventListener("click", async () => {
-    if (!(await poll("teach/switch", {}))) return;
-    dialog.close();
-    onSwitch();
-  });
+  change.addEventListener("click", () =>
+    ask("teach/switch", {}).then(
+      () => {
+        dialog.close();
+        onSwitch();
+      },
+      (error) => (message.textContent = error.message),
+    ),
+  );
   close.addEventListener("click", () => dialog.close());
   dialog.addEventListener("close", () => clearTimeout(timer));
 
@@ -78,7 +80,9 @@ export function teachDialog(dialog, { nDone, onSwitch }) {
     open() {
       const n = nDone();
       const many = n === 1 ? "1 finished sentence" : `${n.toLocaleString("en")} finished sentences`;
-      about.textContent = `The parser can learn from your ${many}. A part of them is held out to see whether it helps. You can go on while it trains, and decide then.`;
+      about.textContent = n
+        ? `The parser can learn from your ${many}. A part of them is held out to see whether it helps. You can go on while it trains, and decide then.`
+        : "The parser can learn from sentences that you have finished (Enter). There are none yet.";
       start.textContent = `Learn from ${many}`;
       start.disabled = n === 0;
       show({ state: "idle" });
@@ -91,7 +95,7 @@ export function teachDialog(dialog, { nDone, onSwitch }) {
 /** @param {Record<string, number>} before @param {Record<string, number>} after */
 function table(before, after) {
   /** @param {number} value */
-  const shown = (value) => `${(value <= 1 ? value * 100 : value).toFixed(1)}%`;
+  const shown = (value) => `${value.toFixed(1)}%`;
   const rows = ["uas", "las"].map((key) =>
     element(
       "tr",

@@ -60,7 +60,8 @@ export function arcInWords({ head, deprel }, words) {
  * Make the view of a tree inside `root`.
  *
  * @param {HTMLElement} root
- * @param {{onChoice: (id: number) => void, onLabel: (id: number) => void}} events
+ * @param {{onChoice: (id: number) => void, onLabel: (id: number) => void,
+ *          onTurn: (direction: Direction) => void}} events
  */
 export function treeView(root, events) {
   const list = element("div", { class: "wb-words", role: "listbox", "aria-label": "Words" });
@@ -107,6 +108,7 @@ export function treeView(root, events) {
     if (!shown) return;
     const now = direction();
     root.classList.toggle("vertical", now === "vertical");
+    events.onTurn(now);
     const drawn = arcsOf(shown.sentence, shown.look);
     const paint = now === "vertical" ? drawVertical : drawLines;
     canvas.replaceChildren(...paint(root, list, options, drawn));
