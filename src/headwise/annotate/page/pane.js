@@ -8,7 +8,7 @@ import { COLUMNS, faultsOf, linesOf } from "./conllu.js";
 
 /**
  * @typedef {object} Check
- * @property {string | number} [level]
+ * @property {number} [level] of the UD validator; 0 is a remark
  * @property {number | null} word
  * @property {string | null} column
  * @property {string} message
@@ -55,7 +55,7 @@ export function conlluPane(root, events) {
     if (text.hidden || !isSame) text.value = block;
     // The tree comes first.
     if (root.closest("details")?.open !== false) requestAnimationFrame(() => setTimeout(paint));
-    listFaults(checks.map(sayCheck));
+    listFaults(checks.map(sayCheck), checks.map(isFault));
   }
 
   /** @type {Map<string, HTMLElement>} */
@@ -95,7 +95,11 @@ export function conlluPane(root, events) {
     const made = cells.map((cell, index) => {
       const column = COLUMNS[index];
       const fault = checks.filter(
-        (one) => isWord && one.word === id && (one.column ?? "id").toLowerCase() === column,
+        (one) =>
+          isFault(one) &&
+          isWord &&
+          one.word === id &&
+          (one.column ?? "id").toLowerCase() === column,
       );
       const message = fault.map((one) => one.message).join("; ");
       const button =
@@ -174,9 +178,12 @@ export function conlluPane(root, events) {
     events.onText(typed);
   }
 
-  /** @param {string[]} messages */
-  function listFaults(messages) {
-    faults.replaceChildren(...messages.map((message) => element("li", {}, message)));
+  /** @param {string[]} messages @param {boolean[]} [grave] */
+  function listFaults(messages, grave = []) {
+    const items = messages.map((message, index) =>
+      element("li", { class: grave[index] === false ? "remark" : "" }, message),
+    );
+    faults.replaceChildren(...items);
   }
 
   asText.addEventListener("click", () => turn(text.hidden));
@@ -210,6 +217,11 @@ export function conlluPane(root, events) {
   root.closest("details")?.addEventListener("toggle", paint);
 
   return { show };
+}
+
+/** Whether it is wrong, not only rare. @param {Check} check */
+export function isFault({ level }) {
+  return level !== 0;
 }
 
 /** @param {Check} check */

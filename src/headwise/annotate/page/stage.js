@@ -6,7 +6,7 @@
 import { element, getElement } from "../dom.js";
 import { otherArcs } from "./compare.js";
 import { comment } from "./conllu.js";
-import { conlluPane } from "./pane.js";
+import { conlluPane, isFault } from "./pane.js";
 import { ask } from "./server.js";
 import { textOf } from "./tokens.js";
 import { chance, treeView } from "./tree.js";
@@ -82,7 +82,9 @@ export function makeStage(events) {
       changed,
       found,
       others: preview ?? differing(),
-      faults: new Map(checks.filter((one) => one.word).map((one) => [one.word ?? 0, one.message])),
+      faults: new Map(
+        checks.filter((one) => one.word && isFault(one)).map((one) => [one.word ?? 0, one.message]),
+      ),
     });
     tree.mark(selected);
     // While the tree is being found, the rest can wait.
@@ -96,7 +98,7 @@ export function makeStage(events) {
     byId("note").hidden = sentence.note === "";
     byId("note").textContent = sentence.note;
     byId("done").classList.toggle("is-done", sentence.isDone);
-    const n = checks.length;
+    const n = checks.filter(isFault).length;
     byId("checks").textContent = n === 0 ? "" : n === 1 ? "1 check" : `${n} checks`;
     clearTimeout(glow);
     if (changed.size) glow = setTimeout(() => events.shown() === shown && tree.calm(), GLOW);
