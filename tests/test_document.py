@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Iterator
 from html import escape
-from itertools import islice
+from itertools import islice, repeat
 
 import pytest
 from hypothesis import given, settings
@@ -223,6 +223,11 @@ def test_a_pipe_reads_only_a_little_ahead(parser: Parser, threads: int) -> None:
     for n_done, document in enumerate(islice(small.pipe(texts(), threads), 100), 1):
         assert document.text == f"Kids love candy {n_done}."
         assert n_read - n_done <= n_most
+
+
+def test_blank_texts_do_not_pile_up(parser: Parser) -> None:
+    documents = parser.pipe(repeat(""))
+    assert [document.sentences for document in islice(documents, 5_000)] == [()] * 5_000
 
 
 def test_documents_before_an_error_come_first(parser: Parser) -> None:

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from itertools import chain, islice
 from operator import methodcaller
 from threading import Lock
 from typing import TypeVar
@@ -45,6 +46,8 @@ BYTES_PER_PAIR: dict[Decoder, int] = {"greedy": 16, "mst": 32, "eisner": 48}
 """Bytes for each pair of words, decoding included: 11 to 41 were measured."""
 BYTES_PER_WORD = 2**15
 """Bytes for each word: its states, and what an LSTM needs to compute them."""
+MAX_TEXTS = 2**12
+"""Texts that share a stream: blank ones wait for a sentence after them, and must not pile up."""
 Item = Sentence | Malformed
 Annotated = tuple[Item, Parse | None]
 _T = TypeVar("_T")
@@ -174,8 +177,11 @@ class Parser:
         memory at a time.
         """
         refuse(texts, (str, bytes), "pipe takes several texts: pipe([text]); for one: parser(text)")
-        for text, parsed in self.annotate_groups(self._segment_all(texts), threads):
-            yield make_document(text, parsed)
+        left = iter(texts)
+        for first in left:
+            run = chain([first], islice(left, MAX_TEXTS - 1))
+            for text, parsed in self.annotate_groups(self._segment_all(run), threads):
+                yield make_document(text, parsed)
 
     def _segment_all(self, texts: Iterable[str]) -> Iterator[tuple[str, list[Sentence]]]:
         for text in texts:
