@@ -187,7 +187,8 @@ class Parser:
         for text in texts:
             if not isinstance(text, str):
                 raise TypeError(f"a text is {type(text).__name__}, not str")
-            yield text, list(self.segment(text))
+            sentences = self.segment(text)
+            yield text, [] if text.isspace() or not text else list(sentences)
 
     def annotate_groups(
         self, groups: Iterable[tuple[_T, Sequence[Sentence]]], threads: int = 1
