@@ -49,6 +49,19 @@ class Query:
     tests: tuple[Test, ...]
     head_tests: tuple[Test, ...]
     is_root: bool
+    exact: tuple[str, ...] = ()
+    """Strings that stand in the lines of every sentence with a hit."""
+    free: tuple[str, ...] = ()
+    """The same, in small letters."""
+
+    def may_fit(self, block: str) -> bool:
+        """Look quickly whether there can be a hit, without reading the sentence."""
+        if any(part not in block for part in self.exact):
+            return False
+        if not self.free:
+            return True
+        folded = block.casefold()
+        return all(part in folded for part in self.free)
 
     @property
     def is_about_words(self) -> bool:
@@ -86,6 +99,8 @@ def read_words_query(text: str) -> Query:
     texts: list[str] = []
     tests: list[Test] = []
     head_tests: list[Test] = []
+    exact: list[str] = []
+    free: list[str] = []
     is_root = False
     at = 0
     while rest := text[at:].lstrip():
@@ -100,18 +115,26 @@ def read_words_query(text: str) -> Query:
             texts.append(quoted.casefold())
         elif field == "head" and value == "root":
             is_root = True
-        elif field.startswith("head."):
-            head_tests.append(_make_test(field.removeprefix("head."), value))
         else:
-            tests.append(_make_test(field, value))
+            column = field.removeprefix("head.")
+            where = tests if column == field else head_tests
+            where.append(_make_test(column, value))
+            longest = max(value.split("*"), key=len)
+            if column in ("", *_FREE):
+                free.append(longest.casefold())
+            else:
+                exact.append(longest)
     if not (texts or tests or head_tests or is_root):
         raise ConfigError("the query is empty", _HINT)
-    return Query(tuple(texts), tuple(tests), tuple(head_tests), is_root)
+    return Query(tuple(texts), tuple(tests), tuple(head_tests), is_root, tuple(exact), tuple(free))
 
 
 def find_words(query: Query, blocks: Sequence[str]) -> Iterator[Hit | None]:
     """Look through sentences one by one; None for one without a hit."""
     for number, block in enumerate(blocks):
+        if not query.may_fit(block):
+            yield None
+            continue
         try:
             found = query.words_of(read_block(block))
         except DataError:

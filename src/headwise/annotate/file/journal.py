@@ -72,6 +72,7 @@ class Journal:
         self.path = path
         with writing(str(path), "the journal stands beside the file; can files be made there?"):
             self._file = path.open("a+b", buffering=0)
+            _flush_folder(path.parent)
         try:
             _lock(self._file, path)
             self._size = os.path.getsize(path)
@@ -119,6 +120,16 @@ class Journal:
         if size != os.fstat(self._file.fileno()).st_size:
             os.ftruncate(self._file.fileno(), size)
         self._size = size
+
+
+def _flush_folder(folder: Path) -> None:
+    """Flush the name of a new file to the disk, where a system can."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _write_all(file: BinaryIO, data: bytes) -> None:
