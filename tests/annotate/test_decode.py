@@ -223,3 +223,9 @@ def test_a_contradiction_of_the_last_word_with_itself(redecoder: Redecoder) -> N
     with pytest.raises(ContradictionError, match="both required and forbidden") as caught:
         redecoder.decode(sentence, word=1)
     assert caught.value.unfix == [1]
+
+
+def test_a_sentence_without_words_stays(redecoder: Redecoder) -> None:
+    decoded = redecoder.decode(read_block("# only a comment\n\n"))
+    assert decoded.conllu == "# only a comment\n\n"
+    assert decoded.words == decoded.trees == []

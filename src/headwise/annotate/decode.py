@@ -101,6 +101,8 @@ class Redecoder:
         Raises:
             ContradictionError: if no tree has everything that is fixed.
         """
+        if not len(sentence):
+            return DecodedSentence(sentence.conllu, [], [], None, [])
         marks = read_marks(sentence)
         selection = self._select(sentence)
         decoded = self._decode(sentence, marks, selection, word, keep)

@@ -12,6 +12,7 @@ from headwise.annotate.file.saved import (
     AnnotatedFile,
     NothingLeftError,
     StaleError,
+    Whose,
     read_blocks,
     split_blocks,
 )
@@ -226,6 +227,32 @@ def test_a_file_that_is_gone_is_written_again(path: Path) -> None:
     path.unlink()
     file.close()
     assert path.read_text() == C + B
+
+
+def test_a_file_that_is_gone_comes_back_from_its_journal(path: Path) -> None:
+    file = open_file(path)
+    file.edit(0, Splice(0, 1, (C,)))
+    file.close()
+    path.unlink()
+    file = open_file(path)
+    assert file.document.blocks == [C, B]
+    assert not file.has_conflict
+    file.close()
+    assert path.read_text() == C + B
+
+
+@pytest.mark.parametrize("keep", ["mine", "theirs"])
+def test_a_conflict_before_the_first_edit_can_be_resolved(path: Path, keep: Whose) -> None:
+    file = open_file(path)
+    path.write_text(C)
+    assert file.resolve(keep) is not None
+    file.close()
+    expected = A + B if keep == "mine" else C
+    assert path.read_text() == expected
+    file = open_file(path)
+    assert "".join(file.document.blocks) == expected
+    assert file.is_saved
+    file.close()
 
 
 def test_a_failed_save_is_reported_and_tried_again(

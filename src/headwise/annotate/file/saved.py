@@ -21,6 +21,7 @@ from headwise.annotate.file.journal import (
     Edited,
     Journal,
     OpenedFile,
+    Record,
     Redone,
     Saved,
     Saving,
@@ -69,10 +70,12 @@ class AnnotatedFile:
         """Why the file could not be saved the last time; empty if it could."""
         self._save_lock = threading.Lock()  # taken before the other, never after it
         self._file = _FileOnDisk(self.path)
-        read = self._file.read()
-        self._journal = Journal(self.path.with_name(self.path.name + SUFFIX))
+        journal_path = self.path.with_name(self.path.name + SUFFIX)
+        if not journal_path.exists():
+            self._file.read()  # what cannot be opened gets no journal
+        self._journal = Journal(journal_path)
         try:
-            self._restore(read)
+            self._restore()
         except BaseException:
             self._journal.close()
             raise
@@ -82,9 +85,11 @@ class AnnotatedFile:
         self._saver = threading.Thread(target=self._save_now_and_then, name="headwise-save")
         self._saver.start()
 
-    def _restore(self, read: list[str]) -> None:
+    def _restore(self) -> None:
         replayed = replay(self._journal.read(), self._journal.path)
         self.is_journal_new = replayed is None
+        # The journal alone suffices: a file that is gone is written again.
+        read = self._file.read() if replayed is None or self.path.exists() else []
         if replayed is None:
             self.document, self._sums = EditedDocument(read), Checksums(self._file.sha256)
             self._saved_seq, self.has_conflict = 0, False
@@ -94,7 +99,7 @@ class AnnotatedFile:
         was_saved = sha256 == self._sums.saved
         self.has_conflict = False
         self._saved_seq = self.document.seq if sha256 == self._file.sha256 else -1
-        if self._sums.allow(self._file.sha256) or sha256 == self._file.sha256:
+        if self._file.sha256 in ("", sha256) or self._sums.allow(self._file.sha256):
             return
         if not was_saved:
             self.has_conflict = True
@@ -145,22 +150,19 @@ class AnnotatedFile:
         if seq != self.document.seq:
             raise StaleError(self.document.seq)
 
-    def _append(self, record: Edited | Undone | Redone) -> None:
+    def _append(self, *records: Record) -> None:
+        """Add to the journal; the first record is that of the file as it was opened."""
         if self.is_journal_new:
-            self._journal.append(self._opened(), record)
+            opened = OpenedFile(list(self.document.blocks), self._file.sha256)
+            self._journal.append(opened, *records)
             self.is_journal_new = False
         else:
-            self._journal.append(record)
-
-    def _opened(self) -> OpenedFile:
-        return OpenedFile(list(self.document.blocks), self._file.sha256)
+            self._journal.append(*records)
 
     def start_journal(self) -> None:
         """Begin the journal before there is an edit: the file is ours from now on."""
         with self.lock:
-            if self.is_journal_new:
-                self._journal.append(self._opened())
-                self.is_journal_new = False
+            self._append()
 
     def _changed(self, splice: Splice, removed: list[str]) -> None:
         self.on_splice(splice)
@@ -187,10 +189,10 @@ class AnnotatedFile:
             data = "".join(join_blocks(snapshot)).encode("utf-8")
             sha256 = hashlib.sha256(data).hexdigest()
             with self.lock:
-                self._journal.append(Saving(sha256))
+                self._append(Saving(sha256))
             self._file.write(data, sha256)
             with self.lock:
-                self._journal.append(Saved(sha256))
+                self._append(Saved(sha256))
                 self._sums.saved = sha256
                 self._saved_seq = seq
         return self.is_saved
@@ -218,7 +220,7 @@ class AnnotatedFile:
     def _take_theirs(self, theirs: list[str]) -> None:
         splice = difference(self.document.blocks, theirs)
         edited = Edited(splice.at, splice.remove, splice.insert, _OTHERS)
-        self._journal.append(edited, Saved(self._file.sha256))
+        self._append(edited, Saved(self._file.sha256))
         self.document.edit(splice)
         self._sums = Checksums(self._file.sha256)
         self._saved_seq = self.document.seq
