@@ -101,4 +101,5 @@ def _rank_lemmas(word: Word, log_probs: FloatArray, vocab: Vocab) -> Ranked:
 def _as_ranked(log_probs: dict[str, float]) -> Ranked:
     probs = {value: float(np.exp(min(one, 0.0))) for value, one in log_probs.items()}
     best = sorted(probs.items(), key=lambda pair: -pair[1])[:N_ALTERNATIVES]
-    return [(value, round(p, _DECIMALS)) for value, p in best if p >= _SMALLEST]
+    listed = [pair for i, pair in enumerate(best) if not i or pair[1] >= _SMALLEST]
+    return [(value, round(p, _DECIMALS)) for value, p in listed]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from headwise.annotate.file.saved import read_blocks
+from headwise.annotate.file.disk import read_blocks
 from headwise.errors import ConfigError, DataError
 from headwise.evaluate.agreement import Confusion, find_differences, measure_agreement
 from headwise.treebank.conllu import read_block

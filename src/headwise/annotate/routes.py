@@ -17,12 +17,9 @@ from starlette.routing import Route
 from headwise.annotate.comparison import OtherFile
 from headwise.annotate.contradictions import ContradictionError
 from headwise.annotate.decode import DecodedSentence
+from headwise.annotate.file.disk import MAX_SENTENCES
 from headwise.annotate.file.document import Splice, ends_blank, join_blocks
-from headwise.annotate.file.saved import (
-    MAX_SENTENCES,
-    NothingLeftError,
-    StaleError,
-)
+from headwise.annotate.file.saved import NothingLeftError, StaleError
 from headwise.annotate.marks import clean_block
 from headwise.annotate.overview import MAX_ROWS
 from headwise.annotate.requests import (

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from headwise import DataError
+from headwise.annotate.file.disk import read_blocks, split_blocks
 from headwise.annotate.file.document import Splice
 from headwise.annotate.file.journal import SUFFIX
 from headwise.annotate.file.saved import (
@@ -13,8 +14,6 @@ from headwise.annotate.file.saved import (
     NothingLeftError,
     StaleError,
     Whose,
-    read_blocks,
-    split_blocks,
 )
 from tests.annotate.made_blocks import make_block
 from tests.serve.made_servers import wait_until
@@ -313,10 +312,10 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_large_files_are_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headwise.annotate.file.saved.MAX_SENTENCES", 1)
+    monkeypatch.setattr("headwise.annotate.file.disk.MAX_SENTENCES", 1)
     with pytest.raises(DataError, match="more than 1 sentences"):
         split_blocks(path.read_bytes(), "file")
-    monkeypatch.setattr("headwise.annotate.file.saved.MAX_FILE_BYTES", 10)
+    monkeypatch.setattr("headwise.annotate.file.disk.MAX_FILE_BYTES", 10)
     with pytest.raises(DataError, match="MiB"):
         open_file(path)
 

@@ -7,13 +7,13 @@ until a person has decided whose version stays; a copy of the other is kept.
 """
 
 import hashlib
-import io
 import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
+from headwise.annotate.file.disk import FileOnDisk
 from headwise.annotate.file.document import EditedDocument, Splice, difference, join_blocks
 from headwise.annotate.file.journal import (
     SUFFIX,
@@ -29,18 +29,12 @@ from headwise.annotate.file.journal import (
     replay,
 )
 from headwise.annotate.marks import status_of
-from headwise.errors import DataError, HeadwiseError
-from headwise.files import GZIP_MAGIC, XZ_MAGIC, whole_file
-from headwise.treebank.conllu import blocks
+from headwise.errors import HeadwiseError
+from headwise.files import whole_file
 
 SAVE_SECONDS = 5.0
-MAX_SENTENCES = 200_000
-MAX_FILE_BYTES = 2**29
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _OTHERS = "changed by another program"
 Whose = Literal["mine", "theirs"]
-Signature = tuple[int, int, int]
-"""Time of the last change, size and inode: while these stay, the bytes do."""
 
 
 class StaleError(Exception):
@@ -69,7 +63,7 @@ class AnnotatedFile:
         self.failure = ""
         """Why the file could not be saved the last time; empty if it could."""
         self._save_lock = threading.Lock()  # taken before the other, never after it
-        self._file = _FileOnDisk(self.path)
+        self._file = FileOnDisk(self.path)
         journal_path = self.path.with_name(self.path.name + SUFFIX)
         if not journal_path.exists():
             self._file.read()  # what cannot be opened gets no journal
@@ -248,84 +242,6 @@ class AnnotatedFile:
             self.failure = str(error)
         else:
             self.failure = ""
-
-
-class _FileOnDisk:
-    """The bytes of the file as they were read or written last."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.sha256 = ""
-        self._signature: Signature | None = None
-
-    def read(self) -> list[str]:
-        """Read the blocks of the file."""
-        signature = self._look()
-        data = _read_bytes(self._path)
-        self.sha256, self._signature = hashlib.sha256(data).hexdigest(), signature
-        return split_blocks(data, str(self._path))
-
-    def write(self, data: bytes, sha256: str) -> None:
-        """Replace the file."""
-        with whole_file(self._path) as stream:
-            stream.write(data)
-        self.sha256, self._signature = sha256, self._look()
-
-    def was_changed(self) -> bool:
-        """Say whether others have changed the bytes; a file that is gone is written again."""
-        signature = self._look()
-        if signature is None or signature == self._signature:
-            return False
-        if hashlib.sha256(_read_bytes(self._path)).hexdigest() != self.sha256:
-            return True
-        self._signature = signature
-        return False
-
-    def _look(self) -> Signature | None:
-        try:
-            found = self._path.stat()
-        except FileNotFoundError:
-            return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
-
-
-def _read_bytes(path: Path) -> bytes:
-    name = str(path)
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(MAX_FILE_BYTES + 1)
-    except OSError as error:
-        what = error.strerror or str(error)
-        raise DataError(what, name, hint="is the path right?") from error
-    if len(data) > MAX_FILE_BYTES:
-        what = f"the file has more than {MAX_FILE_BYTES >> 20} MiB"
-        raise DataError(what, name, hint="annotate it in parts")
-    if data.startswith((GZIP_MAGIC, XZ_MAGIC)):
-        raise DataError("the file is compressed", name, hint="unpack it first: gunzip, unxz")
-    if data.startswith(_BYTE_ORDER_MARK):
-        raise DataError("the file starts with a byte order mark", name, 1, "save it without BOM")
-    return data
-
-
-def read_blocks(path: Path) -> list[str]:
-    """Read the sentences of a file, well-formed or not."""
-    return split_blocks(_read_bytes(path), str(path))
-
-
-def split_blocks(data: bytes, name: str) -> list[str]:
-    """Split a file into its sentences, well-formed or not; joined, they are the file again."""
-    found: list[str] = []
-    for line, block in blocks(io.BytesIO(data), name):
-        try:
-            found.append(b"".join(block).decode("utf-8"))
-        except UnicodeDecodeError as error:
-            at = line + error.object[: error.start].count(b"\n")
-            hint = "convert the file first: iconv -f ENCODING -t UTF-8"
-            raise DataError("the line is not UTF-8", name, at, hint) from None
-        if len(found) > MAX_SENTENCES:
-            what = f"the file has more than {MAX_SENTENCES:,} sentences"
-            raise DataError(what, name, hint="annotate it in parts")
-    return found
 
 
 def _checksum(parts: list[str]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from headwise.annotate.file.saved import read_blocks
+from headwise.annotate.file.disk import read_blocks
 from headwise.annotate.marks import clean_block
 from headwise.cli.models.choice import mention_licences
 from headwise.cli.terminal import help_examples, put
