@@ -2,7 +2,10 @@
 
 import time
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from headwise import Sentence
 from headwise.annotate.contradictions import ContradictionError
@@ -10,6 +13,7 @@ from headwise.annotate.decode import DecodedSentence, Redecoder
 from headwise.runtime.parser import Parser
 from headwise.treebank.conllu import read_block
 from headwise.treebank.sentence import sentence_from_words
+from headwise.trees.tree import is_tree
 from tests.annotate.made_blocks import blank, fix
 
 
@@ -229,3 +233,47 @@ def test_a_sentence_without_words_stays(redecoder: Redecoder) -> None:
     decoded = redecoder.decode(read_block("# only a comment\n\n"))
     assert decoded.conllu == "# only a comment\n\n"
     assert decoded.words == decoded.trees == []
+
+
+words_of_four = st.tuples(
+    *[
+        st.tuples(
+            st.one_of(st.none(), st.integers(0, 4)),
+            st.booleans(),
+            st.lists(st.integers(0, 4), max_size=4, unique=True),
+        )
+    ]
+    * 4
+)
+
+
+@settings(max_examples=80)
+@given(words_of_four, st.one_of(st.none(), st.integers(1, 4)), st.booleans())
+def test_whatever_is_marked_holds_or_is_named(
+    redecoder: Redecoder,
+    marked: tuple[tuple[int | None, bool, list[int]], ...],
+    word: int | None,
+    keep: bool,
+) -> None:
+    rows = []
+    for form, (head, is_fixed, not_heads) in zip(("She", "saw", "the", "man"), marked, strict=True):
+        misc = ["Fixed=Head"] if is_fixed else []
+        misc += ["NotHead=" + ",".join(map(str, not_heads))] if not_heads else []
+        rows.append((form, "_" if head is None else str(head), "|".join(misc) or "_"))
+    sentence = sentence_from_words(rows, ["form", "head", "misc"])
+    unfix: list[int] = []
+    try:
+        decoded = redecoder.decode(sentence, word=word, keep=keep)
+    except ContradictionError as error:
+        unfix = error.unfix
+        assert unfix
+        released = [
+            one._replace(misc="_") if i in unfix else one for i, one in enumerate(sentence.words, 1)
+        ]
+        decoded = redecoder.decode(sentence.with_words(released), word=word, keep=keep)
+    heads = tree_of(decoded).heads
+    assert is_tree(np.array([0, *heads]))
+    for position, (head, is_fixed, not_heads) in enumerate(marked, 1):
+        if position not in unfix:
+            assert head is None or not is_fixed or heads[position - 1] == head
+            assert heads[position - 1] not in not_heads

@@ -172,8 +172,9 @@ class Teacher:
                 lines = [*lines[-20:], line]
                 if epoch := _EPOCH.match(line):
                     share = min(1.0, int(epoch[1]) / epochs)
-                    left = (time.monotonic() - started) / share * (1 - share)
-                    self._update(progress=round(0.95 * share, 3), seconds_left=round(left, 1))
+                    left = round((time.monotonic() - started) / share * (1 - share), 1)
+                    # After the last epoch the model is exported; nobody knows how long that takes.
+                    self._update(progress=round(0.95 * share, 3), seconds_left=left or None)
         if process.returncode != 0:
             raise ConfigError("".join(lines).strip() or "the training ended early")
 
