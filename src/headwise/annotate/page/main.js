@@ -70,8 +70,7 @@ async function work(about) {
   const session = makeSession(blocks, queue, {
     onShow: (shown) => stage.show(shown),
     onEdit() {
-      list.arrange();
-      showProgress();
+      requestIdleCallback(showRows, { timeout: 400 });
       overview.soon();
     },
     onRefused(message, hint, resolve, ids) {
@@ -95,9 +94,13 @@ async function work(about) {
   });
   const list = sentenceList(byId("rows"), { rows: () => blocks.rows, onOpen: (at) => open(at) });
   const overview = overviewWatch(blocks, {
-    onRows() {
-      list.arrange();
-      showProgress();
+    onRows: showRows,
+    onSeq(seq) {
+      if (seq <= queue.seq) return;
+      // Another page has changed the document.
+      queue.seq = seq;
+      blocks.forget();
+      session.open(Math.min(session.shown.at, blocks.length - 1)).catch(report);
     },
     onLost: (message) => queue.lost(message),
     onDocument: showDocument,
@@ -155,7 +158,8 @@ async function work(about) {
     return blocks.rows.filter((row) => row.status === "done").length;
   }
 
-  function showProgress() {
+  function showRows() {
+    list.arrange();
     const n = nDone();
     byId("progress-text").textContent = sayProgress(n, blocks.length, watch.usual());
     getElement("progress", HTMLProgressElement).value = blocks.length ? n / blocks.length : 0;

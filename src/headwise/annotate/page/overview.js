@@ -11,10 +11,10 @@ const CALM = 5_000;
 
 /**
  * @param {ReturnType<typeof import("./blocks.js").blockStore>} blocks
- * @param {{onRows: () => void, onLost: (message: string) => void, onDocument: (about: any) => void,
+ * @param {{onRows: () => void, onSeq: (seq: number) => void, onLost: (message: string) => void, onDocument: (about: any) => void,
  *          isIdle: () => boolean}} events
  */
-export function overviewWatch(blocks, { onRows, onLost, onDocument, isIdle }) {
+export function overviewWatch(blocks, { onRows, onSeq, onLost, onDocument, isIdle }) {
   let version = 0;
   let pending = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -39,6 +39,7 @@ export function overviewWatch(blocks, { onRows, onLost, onDocument, isIdle }) {
     try {
       const answer = await ask(`overview?since=${version}&count=${AT_ONCE}`);
       if (!isIdle()) return schedule(SOON);
+      onSeq(answer.seq);
       if (answer.changed && answer.n_sentences === blocks.length) {
         ({ version, pending } = answer);
         for (const [at, row] of answer.changed) blocks.rows[at] = row;
@@ -59,5 +60,7 @@ export function overviewWatch(blocks, { onRows, onLost, onDocument, isIdle }) {
     timer = setTimeout(refresh, wait);
   }
 
-  return { load, soon: () => schedule(SOON) };
+  const soon = () => schedule(SOON);
+  window.addEventListener("focus", soon);
+  return { load, soon };
 }

@@ -14,6 +14,8 @@ import { COLUMNS, faultsOf, linesOf } from "./conllu.js";
  * @property {string} message
  */
 
+const LATEST = 400;
+
 /**
  * @param {HTMLElement} root
  * @param {{onCell: (id: number, column: string, value: string) => void,
@@ -54,7 +56,7 @@ export function conlluPane(root, events) {
     checks = nextChecks;
     if (text.hidden || !isSame) text.value = block;
     // The tree comes first.
-    if (root.closest("details")?.open !== false) requestAnimationFrame(() => setTimeout(paint));
+    if (root.closest("details")?.open !== false) requestIdleCallback(paint, { timeout: LATEST });
     listFaults(checks.map(sayCheck), checks.map(isFault));
   }
 

@@ -29,6 +29,7 @@ import { Refused, Unreachable, ask } from "./server.js";
  */
 
 const REMEMBERED = 40;
+const PATIENCE = 60;
 
 /**
  * @param {ReturnType<typeof import("./blocks.js").blockStore>} blocks
@@ -62,10 +63,16 @@ export function makeSession(blocks, queue, events) {
     return answer;
   }
 
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+
   /** @param {Partial<Shown>} next */
   function show(next) {
+    clearTimeout(timer);
     shown = { ...shown, changed: new Set(), isDraft: false, ...next };
-    events.onShow(shown);
+    // A draft is drawn only if its tree takes long.
+    if (shown.isDraft) timer = setTimeout(() => events.onShow(shown), PATIENCE);
+    else events.onShow(shown);
   }
 
   /** Open a sentence. @param {number} at */

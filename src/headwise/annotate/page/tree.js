@@ -119,7 +119,7 @@ export function treeView(root, events) {
   /** @param {number | null} id */
   function mark(id) {
     for (const option of options)
-      option.setAttribute("aria-selected", String(Number(option.dataset.id) === id));
+      setAttribute(option, "aria-selected", String(Number(option.dataset.id) === id));
     for (const arc of canvas.querySelectorAll("[data-id]"))
       arc.classList.toggle("selected", Number(arc.getAttribute("data-id")) === id);
   }
