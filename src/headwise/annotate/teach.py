@@ -12,7 +12,6 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
@@ -35,8 +34,12 @@ FEWEST_SENTENCES = 10
 MAX_REPLAYED = 2_000
 _HELD_OUT = 5
 """One of so many finished sentences is held out."""
-_EPOCH = re.compile(r"adam +([0-9]+)  loss .*?([0-9.]+) s(?:  best)?\s*$")
+_EPOCH = re.compile(r"adam +([0-9]+)  loss ")
+_RECIPE = "adapt"
+_SETTINGS = ("train.batch_size=16", "train.average=0.9", "train.calibrate=false")
+"""What there is to learn is little, and a person waits for it."""
 _MESSAGE_CHARACTERS = 500
+_PATIENCE_SECONDS = 3.0
 State = Literal["idle", "running", "ready", "failed"]
 
 
@@ -126,9 +129,13 @@ class Teacher:
         """End a training that is under way."""
         with self._lock:
             self._is_closed = True
-            if self._process is not None:
-                self._process.terminate()
+            process = self._process
+            if process is not None:
+                process.terminate()
         if self._thread is not None:
+            self._thread.join(_PATIENCE_SECONDS)
+            if process is not None:
+                process.kill()  # it may be about to export what it has, which takes long
             self._thread.join()
 
     def _teach(
@@ -137,11 +144,15 @@ class Teacher:
         try:
             self._update(before=measure(parser, lesson.held_out))
             decode = parser.settings.decode
-            arguments = [*write_lesson(lesson, folder), "--start", str(model)]
-            arguments += ["--set", f"train.adam_epochs={epochs}"]
-            arguments += ["--set", f"train.patience={epochs}"]
-            arguments += ["--set", f"decode.decoder={decode.decoder}"]
-            arguments += ["--set", f"decode.single_root={str(decode.single_root).lower()}"]
+            settings = [
+                *_SETTINGS,
+                f"train.adam_epochs={epochs}",
+                f"train.patience={epochs}",
+                f"decode.decoder={decode.decoder}",
+                f"decode.single_root={str(decode.single_root).lower()}",
+            ]
+            changed = [part for setting in settings for part in ("--set", setting)]
+            arguments = [*write_lesson(lesson, folder), "--start", str(model), *changed]
             self._train([*arguments, "--out", str(folder), "--device", "cpu"], epochs)
             after = measure(load(folder / "model"), lesson.held_out)
             self._update(state="ready", progress=1.0, seconds_left=None, after=after)
@@ -163,6 +174,7 @@ class Teacher:
                 text=True,
                 encoding="utf-8",
                 errors="replace",
+                start_new_session=True,  # Ctrl-C is for the workbench, which ends it
             )
         lines: list[str] = []
         started = time.monotonic()
@@ -215,13 +227,11 @@ def make_lesson(blocks: Sequence[str]) -> Lesson:
 def write_lesson(lesson: Lesson, folder: Path) -> list[str]:
     """Write the files of a training; return the arguments that name them."""
     make_folder(folder)
-    recipe = folder / "teach.toml"
-    recipe.write_bytes((files("headwise.annotate") / "teach.toml").read_bytes())
     train = _write(folder / "learned.conllu", lesson.learned)
     # What is held out must not choose the epoch, so the sentences that are learned do.
     whole = [one for one in lesson.learned if None not in one.heads] or lesson.held_out
     dev = _write(folder / "dev.conllu", whole)
-    arguments = [str(recipe), "--train", train, "--dev", dev]
+    arguments = [_RECIPE, "--train", train, "--dev", dev]
     if lesson.replayed:
         replay = _write(folder / "replayed.conllu", lesson.replayed)
         arguments += ["--set", f"start.replay={msgspec.json.encode(replay).decode()}"]
