@@ -46,6 +46,13 @@ def test_every_key_of_a_word_does_its_work(shared: str, visit: Opener) -> None:
     cells = table.locator("th, td").all_inner_texts()
     assert cells[:6] == ["1", "The", "thee", "INTJ", "UH", "Mood=Ind"]
     assert cells[9] == "NotHead=0|Fixed=Upos,Xpos,Feats,Lemma"
+    press(page, "Enter")
+    expect(page.locator("#sentence-name")).to_have_text("Sentence 2")
+    go_to(page, 1)
+    expect(page.locator("#done")).to_have_class("main is-done")
+    press(page, "u")
+    settled(page, "Sentence open again")
+    expect(page.locator("#done")).to_have_class("main")
     press(page, "o", "ArrowRight")
     expect(page.locator(".wb-readings button").first).to_be_focused()
 

@@ -49,6 +49,7 @@ export const KEYS = [
     "Sentence",
     [
       ["Enter", "done", "sentence done, go to the next one"],
+      ["u", "reopen", "sentence not done after all"],
       ["PageDown", "next-sentence", "next sentence"],
       ["PageUp", "previous-sentence", "sentence before"],
       ["Shift+S", "split-sentence", "split the sentence before this word"],

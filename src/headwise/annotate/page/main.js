@@ -10,6 +10,7 @@ import { bannerFor, sayGone } from "./banners.js";
 import { blockStore } from "./blocks.js";
 import { compareDialog } from "./compare.js";
 import { dragHeads } from "./drag.js";
+import { whenIdle } from "./idle.js";
 import { actionOf, fillHelp } from "./keys.js";
 import { overviewWatch } from "./overview.js";
 import { palette } from "./palette.js";
@@ -70,7 +71,7 @@ async function work(about) {
   const session = makeSession(blocks, queue, {
     onShow: (shown) => stage.show(shown),
     onEdit() {
-      requestIdleCallback(showRows, { timeout: 400 });
+      whenIdle(showRows);
       overview.soon();
     },
     onRefused(message, hint, resolve, ids) {

@@ -5,6 +5,7 @@
 
 import { element } from "../dom.js";
 import { COLUMNS, faultsOf, linesOf } from "./conllu.js";
+import { whenIdle } from "./idle.js";
 
 /**
  * @typedef {object} Check
@@ -13,8 +14,6 @@ import { COLUMNS, faultsOf, linesOf } from "./conllu.js";
  * @property {string | null} column
  * @property {string} message
  */
-
-const LATEST = 400;
 
 /**
  * @param {HTMLElement} root
@@ -56,7 +55,7 @@ export function conlluPane(root, events) {
     checks = nextChecks;
     if (text.hidden || !isSame) text.value = block;
     // The tree comes first.
-    if (root.closest("details")?.open !== false) requestIdleCallback(paint, { timeout: LATEST });
+    if (root.closest("details")?.open !== false) whenIdle(paint);
     listFaults(checks.map(sayCheck), checks.map(isFault));
   }
 
