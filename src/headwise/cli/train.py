@@ -12,8 +12,7 @@ import click
 
 from headwise.cli.terminal import help_examples, put
 from headwise.cli.training_progress import show_reports
-from headwise.errors import ConfigError, install
-from headwise.model.find import CHECKPOINT
+from headwise.errors import ConfigError, ModelError, install
 from headwise.settings.choices import Dtype
 from headwise.settings.recipe import (
     RECIPE_HINT,
@@ -139,8 +138,10 @@ def follow_run(
         show_reports(reports)
     except KeyboardInterrupt:
         click.echo("\ninterrupted; the same command goes on from the last epoch", err=True)
-        if (folder / CHECKPOINT).exists():
+        try:
             write_best_epoch(folder)
+        except ModelError as error:
+            click.echo(error.what, err=True)
         raise
     click.echo(f"model: {folder / 'model'}", err=True)
 

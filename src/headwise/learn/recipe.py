@@ -115,7 +115,7 @@ def train_parser(
     description = Description(recipe.model, recipe.decode, provenance, scores)
     for unfinished in folder.glob(".model.*"):  # of a process that was killed as it wrote them
         shutil.rmtree(unfinished)
-    yield _begin(recipe, "model")
+    yield _begin(state, "model")
     export_model(state.kept, vocab, description, folder / "model", segmenter_files(folder))
     state.progress = msgspec.structs.replace(state.progress, finished=True)
     _save(state, {})
@@ -141,16 +141,19 @@ PHASES = {
 """What each phase of a run works on."""
 
 
-def _begin(recipe: Recipe, phase: str) -> PhaseReport:
+def _begin(state: Run, phase: str) -> PhaseReport:
     """Say which phase of how many begins."""
-    train, label = recipe.train, recipe.label
+    train, label = state.recipe.train, state.recipe.label
     left_out = {
-        "segment": recipe.segment is None,
+        "segment": state.recipe.segment is None,
         "sgd": not train.sgd_epochs,
         "label": not label.epochs,
         "calibrate": not train.calibrate,
     }
     phases = [one for one in PHASES if not left_out.get(one)]
+    if "segment" in phases and state.compute.group.is_launched:
+        last = [one for one in phases if one in PLANS][-1]
+        phases.insert(phases.index(last), phases.pop(0))
     is_joint = phase == "adam" and label.joint
     what = "heads and labels" if is_joint else PHASES[phase]
     return PhaseReport(phases.index(phase) + 1, len(phases), what)
@@ -165,7 +168,7 @@ def _train_segmenter(state: Run) -> Iterator[Report]:
     config = state.recipe.segment
     if config is None or (state.progress.segment and segmenter_files(state.folder)):
         return
-    yield _begin(state.recipe, "segment")
+    yield _begin(state, "segment")
     data, seed, device = state.data, state.recipe.train.seed, state.compute.device
     for report in train_segmenter(data.main_train, data.main_dev, config, seed, device):
         yield report
@@ -186,7 +189,7 @@ def _calibrate(state: Run) -> Generator[Report, None, tuple[Vocab, dict[str, flo
     data = state.data
     if not state.recipe.train.calibrate:
         return data.vocab, {}
-    yield _begin(state.recipe, "calibrate")
+    yield _begin(state, "calibrate")
     scorer = TorchScorer(state.kept, data.vocab, state.compute.device, with_tag_scores=True)
     calibration = Calibration(scorer, state.kept, data.dev, data.main_dev)
     scores = {}
@@ -301,7 +304,7 @@ def _run_phase(state: Run, name: Phase) -> Iterator[Report]:
         state.best = _copy(state.kept)
         state.progress = msgspec.structs.replace(state.progress, best_score=las)
     if state.progress.epoch < plan.n_epochs:
-        yield _begin(state.recipe, name)
+        yield _begin(state, name)
     while state.progress.epoch < plan.n_epochs and state.progress.n_worse < plan.patience:
         started = monotonic()
         loss = 0.0
