@@ -6,14 +6,17 @@ least loss: a set of words that was contracted can be entered by another arc, fr
 not hang on it, and nothing else changes but the inside of the set. So the space splits in two,
 without that arc and with it, and the best of all parts is next. O(N^2) time for each tree.
 
-One root, and subtrees of given words, need nothing more: trees are ordered by the pairs of
-`allowed.entry_pairs`, and all that satisfy the constraints come before all that do not.
+Subtrees of given words need nothing more: trees are ordered by the pairs of `allowed.entry_pairs`,
+and all that satisfy the constraints come before all that do not. If there is one root and no
+subtree, each word is tried as the root, in a space of its own, those first that promise most. With
+the root known most words choose the right head at once, so that little is contracted.
 Projective trees are left to `k_best_projective`.
 """
 
 import heapq
 from dataclasses import dataclass
 from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +45,12 @@ def k_best_trees(scores: ScoreMatrix, k: int, sets: NDArray[np.bool_]) -> list[H
     rows = np.array(scores, dtype=np.float64)
     np.fill_diagonal(rows, -np.inf)
     rows[0] = -np.inf
-    search = _Search(entry_pairs(rows, sets) if len(sets) else rows)
-    search.enter(())
+    if len(sets) == 1 and sets[0, 1:].all():
+        search = _Search(rows)
+        search.enter_roots()
+    else:
+        search = _Search(entry_pairs(rows, sets) if len(sets) else rows)
+        search.enter(())
     trees: list[Heads] = []
     while len(trees) < k and (tree := search.next_tree()) is not None:
         if not enters_once(tree, sets):
@@ -62,41 +69,85 @@ class _Decision:
 
 
 _Space = tuple[_Decision, ...]
+_ROUNDING = 1e-9
+"""By so much, relatively, a bound may be too high, so that rounding never makes it too low."""
+
+
+class _Part(NamedTuple):
+    """A space to search, in the order of the best tree that is left in it.
+
+    If `best` is a tree that was returned before, the next one is the best `without` one of its
+    arcs. Otherwise `graph` is the contraction of the space, None if it has not been looked at and
+    the weight is a bound.
+    """
+
+    minus_weight: tuple[float, float]
+    tie: int
+    space: _Space
+    without: _Decision | None
+    best: Heads | None
+    graph: Contraction | None
 
 
 class _Search:
     """Spaces of trees that have no tree in common, ordered by the best tree that is left in each.
 
     The next tree of a space is the best one without a certain arc of a tree that was returned
-    before. What is left of the space, with that arc, is looked at when that tree has been returned.
+    before. What is left of the space, with that arc, is looked at when another tree is asked for.
     """
 
     def __init__(self, rows: Weights) -> None:
         """Start with nothing to search; `rows` `[N+1, N+1]` are never written into."""
-        self._rows = rows
+        self._weights = self._rows = rows
         self._words = np.arange(1, len(rows))
-        self._queue: list[tuple[float, float, int, _Space, _Decision | None, Heads | None]] = []
+        self._queue: list[_Part] = []
         self._ties = count()
+        self._returned: tuple[_Part, Heads, Contraction, _Space] | None = None
 
     def enter(self, space: _Space) -> None:
         """Add a space no tree of which has been returned."""
         graph = self._contract(space)
         if graph is not None:
-            self._push(self._weigh(open_cycles(graph)), space, None, None)
+            self._push(self._weigh(open_cycles(graph)), space, graph=graph)
+
+    def enter_roots(self) -> None:
+        """Add for each word the space of trees of which it is the only root."""
+        self._rows = self._weights.copy()
+        self._rows[:, 0] = -np.inf
+        best = self._rows[1:].max(axis=1)  # [N]
+        for word in self._words.tolist():
+            others = float(best[: word - 1].sum() + best[word:].sum())
+            bound = others + float(self._weights[word, 0])
+            if bound > -np.inf:
+                slack = _ROUNDING * (1.0 + abs(bound))
+                self._push(bound + slack, (_Decision(word, 0, True),))
 
     def next_tree(self) -> Heads | None:
         """Return the best tree that is left, None if there is none."""
-        if not self._queue:
-            return None
-        *_, space, without, tree = heapq.heappop(self._queue)
-        if without is not None and tree is not None:
-            self._leave_out(tree, (*space, _Decision(without.word, without.head, True)))
-            space = (*space, without)
-        graph = self._contract(space)
-        assert graph is not None  # a space is in the queue because it has a tree
-        best = open_cycles(graph)
-        self._split(best, graph, space)
-        return best
+        if self._returned is not None:
+            self._split_returned(*self._returned)
+            self._returned = None
+        while self._queue:
+            part = heapq.heappop(self._queue)
+            if part.graph is None and part.without is None:
+                self.enter(part.space)
+                continue
+            space, graph = part.space, part.graph
+            if part.without is not None:
+                space = (*space, part.without)
+            graph = graph or self._contract(space)
+            assert graph is not None  # a space is in the queue because it has a tree
+            best = open_cycles(graph)
+            self._returned = part, best, graph, space
+            return best
+        return None
+
+    def _split_returned(self, part: _Part, tree: Heads, graph: Contraction, space: _Space) -> None:
+        """Add what is left besides a tree that has been returned, with and without its arc."""
+        if part.without is not None and part.best is not None:
+            arc = part.without.word, part.without.head
+            self._leave_out(part.best, (*part.space, _Decision(*arc, True)))
+        self._split(tree, graph, space)
 
     def _leave_out(self, tree: Heads, space: _Space) -> None:
         """Add a space without its best tree, which has been returned."""
@@ -107,7 +158,7 @@ class _Search:
         while (differing := np.flatnonzero(best != tree)).size:
             word = int(differing[0])
             arc = word, int(tree[word])
-            self._push(self._weigh(best), (*space, _Decision(*arc, False)), None, None)
+            self._push(self._weigh(best), (*space, _Decision(*arc, False)))
             space = (*space, _Decision(*arc, True))
             graph = self._contract(space)
             assert graph is not None
@@ -122,20 +173,26 @@ class _Search:
             self._push(self._weigh(tree) + loss, space, without, tree)
 
     def _push(
-        self, weight: complex, space: _Space, without: _Decision | None, tree: Heads | None
+        self,
+        weight: complex,
+        space: _Space,
+        without: _Decision | None = None,
+        best: Heads | None = None,
+        graph: Contraction | None = None,
     ) -> None:
-        order = -weight.real, -weight.imag, next(self._ties)
-        heapq.heappush(self._queue, (*order, space, without, tree))
+        minus_weight = -weight.real, -weight.imag
+        part = _Part(minus_weight, next(self._ties), space, without, best, graph)
+        heapq.heappush(self._queue, part)
 
     def _weigh(self, tree: Heads) -> complex:
-        return complex(self._rows[self._words, tree[1:]].sum())
+        return complex(self._weights[self._words, tree[1:]].sum())
 
     def _contract(self, space: _Space) -> Contraction | None:
         rows = self._rows.copy()
         for decision in space:
             if decision.is_required:
-                weight = rows[decision.word, decision.head]
                 rows[decision.word] = -np.inf
+                weight = self._weights[decision.word, decision.head]
                 rows[decision.word, decision.head] = weight
             else:
                 rows[decision.word, decision.head] = -np.inf
