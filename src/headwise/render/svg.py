@@ -184,11 +184,10 @@ def stack_svgs(pictures: Sequence[str]) -> str:
         return pictures[0]
     placed, top, width = [], 0, 0
     for picture in pictures:
-        size = _SIZE.search(picture)
-        assert size is not None
+        own_width, own_height = size_of_svg(picture)
         placed.append(picture.replace("<svg ", f'<svg y="{top}" ', 1))
-        top += int(size[2]) + STACK_GAP
-        width = max(width, int(size[1]))
+        top += own_height + STACK_GAP
+        width = max(width, own_width)
     height = max(top - STACK_GAP, 0)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="headwise" '
@@ -196,6 +195,13 @@ def stack_svgs(pictures: Sequence[str]) -> str:
         # One background for all, since pictures differ in width; their own style colours it.
         f"{_GROUND}{''.join(placed)}</svg>"
     )
+
+
+def size_of_svg(picture: str) -> tuple[int, int]:
+    """Read the width and height of a picture of ours, in pixels."""
+    size = _SIZE.search(picture)
+    assert size is not None
+    return int(size[1]), int(size[2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,9 +218,17 @@ class Picture:
         return f"<Picture: {len(self.svg):,} characters of SVG>"
 
     def save(self, path: str | Path) -> None:
-        """Write it to a file; if that fails, no part of it is left."""
+        """Write it to a file, as PNG if its name ends so; if that fails, no part of it is left."""
+        is_png = Path(path).suffix.lower() == ".png"
+        data = self.to_png() if is_png else self.svg.encode("utf-8") + b"\n"
         with open_target(path) as stream:
-            stream.write(self.svg.encode("utf-8") + b"\n")
+            stream.write(data)
+
+    def to_png(self) -> bytes:
+        """Draw it as PNG; this needs `headwise[png]`."""
+        from headwise.render.png import to_png
+
+        return to_png(self.svg)
 
 
 def to_picture(
