@@ -3,10 +3,12 @@
 import fcntl
 import os
 import pty
+import select
 import struct
 import subprocess
 import sys
 import termios
+from collections.abc import Sequence
 
 from click.testing import CliRunner
 
@@ -35,9 +37,18 @@ def refusal(*arguments: object, stdin: bytes = b"", code: int = 1) -> str:
 
 
 def on_terminal(
-    *arguments: object, width: int = 80, stdout: int | None = None, **environment: str
+    *arguments: object,
+    width: int = 80,
+    stdout: int | None = None,
+    typed: str = "",
+    answers: Sequence[str] = (),
+    **environment: str,
 ) -> str:
-    """Run a command on a terminal, and return what it shows; stdout may go elsewhere."""
+    """Run a command on a terminal, and return what it shows; stdout may go elsewhere.
+
+    What is typed waits in the terminal until the command reads it; an answer is typed when a
+    prompt is shown.
+    """
     terminal, child = pty.openpty()
     fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
     command = [sys.executable, "-m", "headwise", *map(str, arguments)]
@@ -45,16 +56,22 @@ def on_terminal(
     usual = {name: value for name, value in os.environ.items() if name not in ours}
     everything = {**usual, "PYTHONIOENCODING": "utf-8", **environment}
     output = child if stdout is None else stdout
+    os.write(terminal, typed.encode())
     with subprocess.Popen(
         command, stdin=child, stdout=output, stderr=child, env=everything
     ) as process:
         os.close(child)
-        shown = b""
+        shown, waiting = b"", list(answers)
         try:
-            while data := os.read(terminal, 4096):
+            while select.select([terminal], [], [], 60)[0] and (data := os.read(terminal, 4096)):
                 shown += data
+                if waiting and shown.endswith(b"> "):
+                    os.write(terminal, waiting.pop(0).encode())
         except OSError:  # Linux: the other end is closed
             pass
-        assert process.wait(60) == 0, shown
+        try:
+            assert process.wait(60) == 0, shown
+        finally:
+            process.kill()
     os.close(terminal)
     return shown.decode().replace("\r\n", "\n")

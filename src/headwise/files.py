@@ -41,7 +41,7 @@ def open_source(source: str | Path | BinaryIO) -> Iterator[tuple[BinaryIO, str]]
     is_path = isinstance(source, str | Path) and str(source) != "-"
     if isinstance(source, str | Path):
         name = str(source) if is_path else "<stdin>"
-        raw = _open_path(Path(source)) if is_path else standard(sys.stdin, name).buffer
+        raw = open_file(Path(source)) if is_path else standard(sys.stdin, name).buffer
     else:
         name, raw = str(getattr(source, "name", "<stream>")), source
     buffered = cast(
@@ -75,9 +75,10 @@ def standard(stream: TextIO | None, name: str) -> TextIO:
     return stream
 
 
-def _open_path(path: Path) -> BinaryIO:
+def open_file(path: str | Path) -> BinaryIO:
+    """Open a file for reading; a failure is a `DataError` that names it."""
     try:
-        return path.open("rb")
+        return open(path, "rb")
     except OSError as error:
         raise DataError(_reason(error), str(path), hint="is the path right?") from error
 
@@ -109,7 +110,7 @@ class _Reader(io.RawIOBase):
     """Reads from a stream, and remembers the error that it failed with."""
 
     def __init__(self, stream: "io.BufferedIOBase | _XzReader") -> None:
-        self._readinto = getattr(stream, "readinto1", stream.readinto)
+        self._stream = stream
         self.failure: BaseException | None = None
 
     def readable(self) -> bool:
@@ -117,7 +118,13 @@ class _Reader(io.RawIOBase):
 
     def readinto(self, buffer: "WriteableBuffer") -> int | None:
         try:
-            return cast(int | None, self._readinto(buffer))
+            if isinstance(self._stream, _XzReader):
+                return self._stream.readinto(buffer)
+            # `readinto1` may read once more although it has data, and lose a Ctrl-D.
+            room = memoryview(buffer).cast("B")
+            data = self._stream.read1(len(room))
+            room[: len(data)] = data
+            return len(data)
         except (OSError, *_DAMAGE) as error:
             self.failure = error
             raise

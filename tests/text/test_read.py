@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from headwise import DataError, Malformed, ModelError, Sentence
+from headwise import DataError, Malformed, ModelError, Sentence, read_conllu
 from headwise.settings.choices import Input
 from headwise.text.read import decode_utf8, is_conllu, open_any, read_any
 from headwise.text.segmenter import Segmenter, read_text
@@ -176,3 +176,21 @@ def test_malformed_sentences_of_a_treebank_can_be_skipped() -> None:
     first, broken, last = read_any(data, "auto", None, "skip")
     assert first.conllu == last.conllu == TREEBANK.decode()  # type: ignore[union-attr]
     assert isinstance(broken, Malformed)
+
+
+def test_sentences_of_a_document_have_its_name() -> None:
+    text = io.BytesIO(b"Kids love candy .\nSo do I .\n")
+    first, second = read_any(text, "tokens", None, document="my book")
+    assert isinstance(first, Sentence)
+    assert isinstance(second, Sentence)
+    assert first.lines[0] == "# newdoc id = my book\n"
+    assert [s.metadata["sent_id"] for s in (first, second)] == ["my book-1", "my book-2"]
+    assert "newdoc" not in second.conllu
+    for sentence in (first, second):
+        (again,) = read_conllu(io.BytesIO(sentence.data))
+        assert isinstance(again, Sentence)
+        assert (again.words, again.lines, again.rows) == (
+            sentence.words,
+            sentence.lines,
+            sentence.rows,
+        )

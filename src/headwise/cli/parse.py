@@ -1,45 +1,40 @@
 """`headwise parse`."""
 
-import os
-import re
-from collections.abc import Iterator
-from typing import BinaryIO
+from functools import cache
 
 import click
 
 from headwise import load
 from headwise.cli.choices import check_tags, chosen_columns, chosen_decode, how_to_parse
-from headwise.cli.models.choice import choose_by_text, open_models, warn_of_language
+from headwise.cli.models.choice import (
+    choose_by_text,
+    complete_models,
+    open_models,
+    warn_of_language,
+)
+from headwise.cli.streams.inputs import find_sources
 from headwise.cli.streams.output import (
     SHOWN,
     OutputFormat,
-    Tally,
     choose_format,
     columns_to_show,
     screen_of,
-    written,
 )
-from headwise.cli.streams.share import check_processes, parse_in_processes
+from headwise.cli.streams.parse_run import ParseRun
+from headwise.cli.streams.reading import Job, expect_typing
+from headwise.cli.streams.share import check_processes
+from headwise.cli.streams.targets import plan_targets
 from headwise.cli.terminal import help_examples
-from headwise.errors import ConfigError, DataError
-from headwise.files import open_target
-from headwise.model.find import DEFAULT_MODEL
+from headwise.errors import ConfigError
+from headwise.model.find import AUTO, DEFAULT_MODEL
 from headwise.runtime.parser import Parser
+from headwise.settings.about import About
 from headwise.settings.choices import Decoder, Input, Precision, PredictedColumn
 from headwise.settings.parsing import MAX_TREES, MEMORY_BUDGET, SMALLEST_MEMORY_BUDGET
-from headwise.text.read import read_any
-from headwise.text.segmenter import read_text, why_no_text
-from headwise.treebank.conllu import Malformed, OnError
-from headwise.treebank.sentence import Sentence
+from headwise.treebank.conllu import OnError
 
 _INPUT_FORMS = click.Choice(["auto", "conllu", "conllx", "text", "lines", "tokens"])
-_OUTPUT_FORMATS = click.Choice(["conllu", "conllx", "json", "tree", "svg"])
-_FILE_NAME = re.compile(
-    r"\S*/\S*|(~|\.{1,2})?/.*"
-    r"|.*\.(txt|text|conll|conllu|conllx|json|jsonl|tsv|csv|md|rst|html?|xml|pdf|docx?|gz|xz|bz2|zip)",
-    re.IGNORECASE,
-)
-"""What looks like a file name: an error if there is no such file. Other arguments are text."""
+_OUTPUT_FORMATS = click.Choice(["conllu", "conllx", "json", "tree", "svg", "png", "html"])
 
 
 @click.command(
@@ -47,6 +42,8 @@ _FILE_NAME = re.compile(
     epilog=help_examples(
         'headwise parse "Kids love candy."',
         "headwise parse book.txt -o book.conllu",
+        "headwise parse chapter1.txt chapter2.txt -o parsed/",
+        'headwise parse "Kids love candy." -o tree.png',
         "headwise parse --model auto livre.txt",
         "xzcat test.conllu.xz | headwise parse --model runs/ewt --processes 2 > parsed.conllu",
         "headwise parse --input tokens --format json sentences.txt",
@@ -54,7 +51,8 @@ _FILE_NAME = re.compile(
         'headwise parse --k-best 3 --marginals "I saw the man with the telescope."',
     ),
 )
-@click.argument("source", metavar="[FILE|TEXT]", default="-")
+@click.argument("arguments", metavar="[FILE]...|[TEXT]", nargs=-1, type=click.Path())
+@click.option("--text", "as_text", is_flag=True, help="The arguments are text, even if files.")
 @click.option(
     "-m",
     "--model",
@@ -62,10 +60,18 @@ _FILE_NAME = re.compile(
     multiple=True,
     default=[DEFAULT_MODEL],
     show_default=True,
+    shell_complete=complete_models,
     help="Name, language or folder; several are an ensemble, which averages their distributions. "
     "auto: the installed model for the language of the input, told by its first 8 KB.",
 )
-@click.option("-o", "--output", default="-", show_default=True, help="File; .gz and .xz pack.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(),
+    default="-",
+    show_default=True,
+    help="File; .gz and .xz pack. With several inputs, a folder: one file for each input.",
+)
 @click.option(
     "--input",
     "form",
@@ -79,9 +85,9 @@ _FILE_NAME = re.compile(
     "--format",
     "out_form",
     type=_OUTPUT_FORMATS,
-    help="json: one object a line; tree: drawn in characters; svg: one picture. Default: by the "
-    "name of the output (.json, .jsonl, .svg); tree on a terminal, else conllu (conllx if the "
-    "input is).",
+    help="json: one object a line; tree: drawn in characters; svg, png: one picture; html: a page. "
+    "Default: by the name of the output (.json, .jsonl, .svg, .png, .html); tree on a terminal, "
+    "else conllu (conllx if the input is).",
 )
 @click.option(
     "--columns",
@@ -140,7 +146,8 @@ _FILE_NAME = re.compile(
 )
 @click.option("--quiet", is_flag=True, help="No progress and no summary on stderr.")
 def parse(
-    source: str,
+    arguments: tuple[str, ...],
+    as_text: bool,
     models: tuple[str, ...],
     output: str,
     form: Input,
@@ -163,82 +170,62 @@ def parse(
     device: str,
     quiet: bool,
 ) -> None:
-    """Parse FILE, TEXT or stdin (-, the default).
+    """Parse FILEs, a TEXT or stdin (-, the default).
 
-    FILE is text or CoNLL-U, plain, gz or xz. TEXT is anything that is not a file and does not look
-    like a file name. In CoNLL-U, tags, heads and labels are filled in; all else stays the same.
+    FILE is text or CoNLL-U, plain, gz or xz; a folder stands for the texts and treebanks in it.
+    What names no file is text, unless it looks like the name of a file. In CoNLL-U, tags, heads and
+    labels are filled in; all else stays the same.
     """
     screen = screen_of(output)
     chosen = choose_format(out_form, output, form, screen, probabilities, bool(k_best) or marginals)
     shown = SHOWN if columns is None else _shown_columns(columns, chosen)
-    is_file = _is_file(source, form)
-    in_processes = processes > 1 and is_file
-    if in_processes:
+    sources = find_sources(arguments, form, as_text, output)
+    targets = plan_targets(sources, output, chosen)
+    n_processes = processes if all(source.is_file for source in sources) else 1
+    if n_processes > 1:
         check_processes(threads, chosen, device)
-    models, opened = choose_by_text(models, source, form, is_file, quiet)
-    bundles = open_models(models, quiet)
-    if keep_tags is False:
-        for bundle, model in zip(bundles, models, strict=True):
-            check_tags(bundle, model)
-    is_other_decoding = decoder is not None or single_root is not None
-    parser = load(
-        bundles,
-        device=device,
-        precision=precision,
-        decode=chosen_decode(bundles[0], decoder, single_root) if is_other_decoding else None,
-        keep=chosen_columns(keep, keep_tags) if keep or keep_tags else (),
-        lemmas=lemmas,
-        probabilities=probabilities,
-        k_best=k_best or 0,
-        marginals=marginals,
-        treebank=treebank,
-        memory_budget=memory_budget << 20,
-    )
-    if opened is source:  # a stream that auto opened is in the language of its model
-        warn_of_language(bundles[0], source, form, is_file, quiet)
-    if in_processes:
-        parts = parse_in_processes(parser, opened, form, chosen, processes, on_error)
-    else:
-        items = parser.annotate(_read(opened, form, parser, on_error), threads, on_error)
-    with open_target(output) as stream:
-        # On a terminal, progress would be mixed with the output.
-        tally = Tally(not quiet and not screen.is_terminal, chosen)
-        if in_processes:
-            for part in parts:
-                stream.write(part.data)
-                tally.add(part.counts)
-        else:
-            for data in written(tally.count(items), chosen, screen, shown):
-                stream.write(data)
-    tally.end()
-    if not quiet and not (chosen == "tree" and screen.is_terminal):
+
+    @cache
+    def open_parser(names: tuple[str, ...]) -> tuple[Parser, About]:
+        bundles = open_models(names, quiet)
+        if keep_tags is False:
+            for bundle, model in zip(bundles, names, strict=True):
+                check_tags(bundle, model)
+        is_other_decoding = decoder is not None or single_root is not None
+        parser = load(
+            bundles,
+            device=device,
+            precision=precision,
+            decode=chosen_decode(bundles[0], decoder, single_root) if is_other_decoding else None,
+            keep=chosen_columns(keep, keep_tags) if keep or keep_tags else (),
+            lemmas=lemmas,
+            probabilities=probabilities,
+            k_best=k_best or 0,
+            marginals=marginals,
+            treebank=treebank,
+            memory_budget=memory_budget << 20,
+        )
+        return parser, bundles[0].manifest.about
+
+    draws_here = chosen == "tree" and screen.is_terminal
+    is_prompt = expect_typing(sources, draws_here and AUTO not in models, quiet)
+    jobs = {}
+    for source in sources:
+        name = source.name if len(sources) > 1 else ""
+        names, opened = choose_by_text(models, source, form, quiet, name)
+        parser, about = open_parser(names)
+        if opened is source.content and not is_prompt:  # auto has looked at other streams
+            warn_of_language(about, source, form, quiet, name)
+        jobs[source] = Job(source, opened, parser, is_prompt)
+    run = ParseRun(form, chosen, screen, shown, threads, n_processes, on_error)
+    # On a terminal, progress would be mixed with the output.
+    tally = run.write(targets, jobs, not quiet and not screen.is_terminal)
+    if not quiet and not draws_here:
         tally.summarise()
 
 
 def _shown_columns(columns: str, chosen: OutputFormat) -> tuple[PredictedColumn, ...]:
-    if chosen not in ("tree", "svg"):
+    if chosen not in ("tree", "svg", "png", "html"):
         what = f"--columns: not with --format {chosen}, which has all columns"
-        raise ConfigError(what, "use --format tree or svg")
+        raise ConfigError(what, "use --format tree, svg, png or html")
     return columns_to_show(columns)
-
-
-def _is_file(source: str, form: Input) -> bool:
-    """Tell a file from text; what looks like the name of a file that is not there is an error."""
-    if source == "-" or os.path.exists(source):
-        return True
-    if form in ("conllu", "conllx") or _FILE_NAME.fullmatch(source):
-        hint = "is the path right? (if it is text: use stdin)"
-        raise DataError("No such file or directory", source, hint=hint)
-    return False
-
-
-def _read(
-    source: str | BinaryIO, form: Input, parser: Parser, on_error: OnError
-) -> Iterator[Sentence | Malformed]:
-    """Open a file, or take a string that is not the name of one as text."""
-    no_text = why_no_text(parser.vocab.reads) if parser.vocab.reads else None
-    if not isinstance(source, str) or _is_file(source, form):
-        return read_any(source, form, parser.segmenter, on_error, no_text)
-    if no_text is not None:
-        raise no_text
-    return read_text(source, "text" if form == "auto" else form, parser.segmenter)

@@ -9,6 +9,8 @@ from headwise.files import standard, writing
 
 EVERY = 0.2
 """Seconds between two updates of the progress line."""
+EVERY_LINE = 30.0
+"""Seconds between two lines of progress where stderr is a file or a pipe."""
 
 
 def help_examples(*lines: str) -> str:
@@ -24,20 +26,24 @@ def put(text: str | bytes) -> None:
 
 
 class ProgressLine:
-    """One line on stderr that is overwritten; shown on a terminal only."""
+    """One line on stderr that is overwritten; elsewhere than on a terminal, a line now and then."""
 
     def __init__(self) -> None:
         """Check once whether stderr is a terminal."""
         self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
-        self._last = 0.0
+        self._last = 0.0 if self._is_terminal else time.monotonic()
         self._width = 0
 
     def show(self, text: str) -> None:
         """Show a text, unless the last one is too recent."""
         now = time.monotonic()
-        if self._is_terminal and now - self._last >= EVERY:
+        if now - self._last < (EVERY if self._is_terminal else EVERY_LINE):
+            return
+        self._last = now
+        if self._is_terminal:
             self._write(text)
-            self._last = now
+        else:
+            click.echo(text, err=True)
 
     def clear(self) -> None:
         """Remove the line, so that something else can be printed."""

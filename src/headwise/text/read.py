@@ -10,7 +10,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
@@ -44,6 +44,7 @@ _FILE_TYPES = {
 """The first bytes of files that are often mistaken for text."""
 _MARK = BYTE_ORDER_MARK.encode()
 _NAME = re.compile(r".*\.conllu(\.gz|\.xz)?", re.IGNORECASE | re.DOTALL)
+_SENTENCE_ID = "# sent_id = "
 _COMMENT = re.compile(rb"#\s*(sent_id|text)\s*=")
 
 
@@ -53,16 +54,37 @@ def read_any(
     segmenter: Segmenter | None,
     on_error: OnError = "raise",
     no_text: HeadwiseError | None = None,
+    document: str = "",
 ) -> Iterator[Sentence | Malformed]:
     """Read sentences in any form from a path, `-` (stdin) or a stream.
 
-    If the input turns out to be text, `no_text` is raised, unless it is None.
+    If the input turns out to be text, `no_text` is raised, unless it is None. The sentences of a
+    text are marked as those of `document`, if it has a name.
     """
     with open_any(source, form, no_text) as opened:
         if opened.form in ("conllu", "conllx"):
             yield from read_stream(opened.stream, opened.name, opened.form, on_error)
         else:
-            yield from read_text(opened.text(), opened.form, segmenter, opened.name)
+            sentences = read_text(opened.text(), opened.form, segmenter, opened.name)
+            yield from mark_document(sentences, document)
+
+
+def mark_document(sentences: Iterable[Sentence], name: str) -> Iterator[Sentence]:
+    """Start a document, and put its name before the ids of its sentences, which count from 1."""
+    if not name:
+        yield from sentences
+        return
+    start: tuple[str, ...] = (f"# newdoc id = {name}\n",)
+    for sentence in sentences:
+        lines = tuple(
+            f"# sent_id = {name}-{line.removeprefix(_SENTENCE_ID)}"
+            if line.startswith(_SENTENCE_ID)
+            else line
+            for line in sentence.lines
+        )
+        rows = tuple(row + len(start) for row in sentence.rows)
+        yield replace(sentence, lines=start + lines, rows=rows)
+        start = ()
 
 
 @dataclass(frozen=True, slots=True)

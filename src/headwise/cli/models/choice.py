@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 import click
+from click.shell_completion import CompletionItem
 
-from headwise.errors import ConfigError, DataError, escape_controls
-from headwise.files import standard
+from headwise.cli.streams.inputs import ParseInput
+from headwise.errors import ConfigError, escape_controls
+from headwise.files import open_file, standard
 from headwise.model.bundle import Bundle, Manifest, load_bundle, open_manifest
 from headwise.model.card import licence_line
 from headwise.model.find import (
@@ -18,6 +20,7 @@ from headwise.model.find import (
     UNFINISHED,
     find_model,
     how_to_install,
+    named_models,
     release_index,
     run_to_export,
 )
@@ -96,39 +99,41 @@ def _state_folder(environment: Mapping[str, str]) -> Path:
 
 
 def choose_by_text(
-    names: tuple[str, ...], source: str, form: Input, is_file: bool, quiet: bool
+    names: tuple[str, ...], source: ParseInput, form: Input, quiet: bool, name: str = ""
 ) -> tuple[tuple[str, ...], str | BinaryIO]:
     """Replace `auto` by the model of the language of the input.
 
     Gives the models and the source to read on from: a stream that cannot be read twice has its
-    start put back.
+    start put back. With a `name`, remarks say which input they are about.
     """
     if AUTO not in names:
-        return names, source
+        return names, source.content
     if len(names) > 1:
         raise ConfigError(f"--model {AUTO}: not together with other models", "give one of them")
-    rest: str | BinaryIO = source
-    if not is_file:
-        text = source
-    elif os.path.isfile(source):
-        text = sample_text(_peek(source), form)
+    path: str = source.content
+    rest: str | BinaryIO = path
+    if not source.is_file:
+        text = path
+    elif os.path.isfile(path):
+        text = sample_text(_peek(path), form)
     else:
-        is_stdin = source == "-"
-        raw = standard(sys.stdin, "<stdin>").buffer if is_stdin else _opened(source)
-        start, rest = take_start(raw, "<stdin>" if is_stdin else source)
+        is_stdin = path == "-"
+        raw = standard(sys.stdin, "<stdin>").buffer if is_stdin else open_file(path)
+        start, rest = take_start(raw, "<stdin>" if is_stdin else path)
         text = sample_text(start, form)
-    name = choose_model(text, installed_languages())
+    model = choose_model(text, installed_languages())
     if not quiet:
-        click.echo(f"headwise: model {name}", err=True)
-    return (name,), rest
+        click.echo(f"headwise: {_about_input(name)}model {model}", err=True)
+    return (model,), rest
 
 
-def warn_of_language(bundle: Bundle, source: str, form: Input, is_file: bool, quiet: bool) -> None:
+def warn_of_language(
+    about: About, source: ParseInput, form: Input, quiet: bool, name: str = ""
+) -> None:
     """Say so in one line if the input is clearly in another language than the model's."""
-    about = bundle.manifest.about
     if quiet or not about.language:
         return
-    text = source if not is_file else sample_text(_peek(source), form)
+    text = sample_text(_peek(source.content), form) if source.is_file else source.content
     if len(text) < FEWEST_LETTERS:
         return
     other = other_language(text, about.language)
@@ -141,18 +146,20 @@ def warn_of_language(bundle: Bundle, source: str, form: Input, is_file: bool, qu
     else:
         advice = f"; {how_to_install(min(offers, key=len))}" if offers else ""
     click.echo(
-        f"headwise: the text looks {language_name(other)}, and the model is for "
-        f"{language_name(about.language)}{advice}",
+        f"headwise: {_about_input(name)}the text looks {language_name(other)}, "
+        f"and the model is for {language_name(about.language)}{advice}",
         err=True,
     )
 
 
-def _opened(source: str) -> BinaryIO:
-    """Open a pipe that has a name; whoever reads it to its end lets it go."""
-    try:
-        return open(source, "rb")
-    except OSError as error:
-        raise DataError(error.strerror or "cannot be read", source) from error
+def complete_models(_: click.Context, __: click.Parameter, start: str) -> list[CompletionItem]:
+    """Complete the name of an installed model, or else a folder."""
+    names = [name for name in (AUTO, *named_models()) if name.startswith(start)]
+    return [CompletionItem(name) for name in names] or [CompletionItem(start, type="dir")]
+
+
+def _about_input(name: str) -> str:
+    return f"{escape_controls(name)}: " if name else ""
 
 
 def _peek(source: str) -> bytes:

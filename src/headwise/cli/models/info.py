@@ -3,7 +3,7 @@
 import click
 import msgspec
 
-from headwise.cli.models.choice import find_or_export
+from headwise.cli.models.choice import complete_models, find_or_export
 from headwise.cli.terminal import help_examples, put
 from headwise.errors import escape_controls
 from headwise.model.bundle import load_bundle
@@ -17,7 +17,7 @@ from headwise.vocabulary.subwords import Subwords
     short_help="Describe a model.",
     epilog=help_examples("headwise info en", "headwise info runs/paper-ewt-1"),
 )
-@click.argument("model")
+@click.argument("model", shell_complete=complete_models)
 @click.option(
     "--format", "out_form", type=click.Choice(["text", "json"]), default="text", show_default=True
 )

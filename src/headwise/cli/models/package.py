@@ -27,7 +27,7 @@ from headwise.version import VERSION
         "pip install ./models/fr && headwise parse --model fr livre.txt",
     ),
 )
-@click.argument("run")
+@click.argument("run", type=click.Path())
 @click.option("--name", required=True, help="What --model will call it: fr, fr-speech.")
 @click.option(
     "--out", "target", required=True, type=click.Path(path_type=Path), help="Folder to write."

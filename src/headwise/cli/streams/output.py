@@ -1,33 +1,49 @@
-"""What `headwise parse` writes: parses in the format that was asked for, progress on stderr."""
+"""What `headwise parse` and `headwise show` write: the format, and trees in that format."""
 
 import os
 import shutil
 import sys
-import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-import click
-import msgspec
-
-from headwise.cli.terminal import ProgressLine
 from headwise.errors import ConfigError
+from headwise.render.html import html_page
+from headwise.render.png import require_png, to_png
 from headwise.render.svg import stack_svgs, to_svg
 from headwise.render.terminal import draw
 from headwise.runtime.parser import Annotated
 from headwise.settings.choices import Input, PredictedColumn
-from headwise.treebank.conllu import Malformed
 from headwise.treebank.records import to_json
 from headwise.treebank.sentence import Parse, Sentence
 
-OutputFormat = Literal["conllu", "conllx", "json", "tree", "svg"]
-BY_SUFFIX: dict[str, OutputFormat] = {".json": "json", ".jsonl": "json", ".svg": "svg"}
+OutputFormat = Literal["conllu", "conllx", "json", "tree", "svg", "png", "html"]
+PICTURES: tuple[OutputFormat, ...] = ("svg", "png", "html")
+BY_SUFFIX: dict[str, OutputFormat] = {
+    ".json": "json",
+    ".jsonl": "json",
+    ".svg": "svg",
+    ".png": "png",
+    ".html": "html",
+    ".htm": "html",
+}
+_OTHER_PICTURES = (
+    ".jpg",
+    ".jpeg",
+    ".gif",
+    ".webp",
+    ".bmp",
+    ".tiff",
+    ".eps",
+    ".ps",
+    ".pdf",
+    ".docx",
+)
+"""Endings of outputs that somebody may ask for, and nobody wants to find CoNLL-U in."""
 SHOWN: tuple[PredictedColumn, ...] = ("upos",)
 """Columns that pictures show unless others are asked for."""
 MAX_PICTURES = 1_000
-"""Sentences in one SVG, which are all in memory; more could hardly be looked at."""
+"""Sentences in one SVG or PNG, which are all in memory; more could hardly be looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +79,8 @@ def choose_format(
 ) -> OutputFormat:
     """Choose the format by the flag, by the name of the output, or by where it goes."""
     name = output.removesuffix(".gz").removesuffix(".xz")
-    asked = asked or BY_SUFFIX.get(os.path.splitext(name)[1].lower())
+    asked = asked or format_of(name)
+    check_picture(asked, screen)
     hint = "headwise convert turns one into the other"
     if form == "conllx" and asked == "conllu":
         raise ConfigError("--format conllu: the input is CoNLL-X", hint)
@@ -82,6 +99,22 @@ def choose_format(
     if with_probabilities:
         return "conllu"
     return asked or ("tree" if screen.is_terminal else "conllx" if form == "conllx" else "conllu")
+
+
+def format_of(name: str) -> OutputFormat | None:
+    """Tell a format by the ending of a file name; what is never written is refused."""
+    ending = os.path.splitext(name)[1].lower()
+    if ending in _OTHER_PICTURES:
+        raise ConfigError(f"-o {name}: {ending} is not written", "use .svg, .png or .html")
+    return BY_SUFFIX.get(ending)
+
+
+def check_picture(asked: OutputFormat | None, screen: Screen) -> None:
+    """Refuse before the work what would fail or do harm at its end."""
+    if asked == "png":
+        require_png()
+        if screen.is_terminal:
+            raise ConfigError("--format png: not on a terminal", "name a file: -o tree.png")
 
 
 def columns_to_show(names: str) -> tuple[PredictedColumn, ...]:
@@ -113,8 +146,11 @@ def written(
         yield from ((to_json(*both) + "\n").encode() for both in sentences)
     elif form == "tree":
         yield from _trees(sentences, screen, columns)
+    elif form == "html":
+        yield from (part.encode() for part in html_page(sentences, columns=columns))
     else:
-        yield _picture(sentences, columns)
+        svg = _picture(sentences, form, columns)
+        yield (svg + "\n").encode() if form == "svg" else to_png(svg)
 
 
 def _trees(
@@ -138,78 +174,15 @@ def _trees(
 
 
 def _picture(
-    sentences: Iterable[tuple[Sentence, Parse | None]], columns: Sequence[PredictedColumn]
-) -> bytes:
+    sentences: Iterable[tuple[Sentence, Parse | None]],
+    form: OutputFormat,
+    columns: Sequence[PredictedColumn],
+) -> str:
     """Draw all sentences in one picture, one below the other."""
     pictures: list[str] = []
     for both in sentences:
         if len(pictures) == MAX_PICTURES:
-            raise ConfigError(
-                f"--format svg: more than {MAX_PICTURES:,} sentences", "draw fewer at a time"
-            )
+            what = f"--format {form}: more than {MAX_PICTURES:,} sentences"
+            raise ConfigError(what, "draw fewer at a time, or use --format html")
         pictures.append(to_svg(*both, columns=columns))
-    return (stack_svgs(pictures) + "\n").encode()
-
-
-class Counts(msgspec.Struct, frozen=True):
-    """Counts of some sentences: by decoder, of words, and why some were refused."""
-
-    decoders: dict[str, int]
-    n_words: int
-    refused: list[str]
-
-
-def counts_of(items: Sequence[Annotated]) -> Counts:
-    """Count sentences; those without words are left out."""
-    refused = [str(item.error) for item, _ in items if isinstance(item, Malformed)]
-    parses = [parse for _, parse in items if parse is not None and parse.heads]
-    n_words = sum(len(parse.heads) for parse in parses)
-    return Counts(Counter(parse.how for parse in parses), n_words, refused)
-
-
-class Tally:
-    """Adds up counts, and shows them while the work goes on."""
-
-    def __init__(self, show_progress: bool, form: OutputFormat) -> None:
-        """Start the clock; progress is shown on a terminal only."""
-        is_terminal = sys.stderr is not None and sys.stderr.isatty()
-        self._progress = ProgressLine() if show_progress and is_terminal else None
-        passes = form in ("conllu", "conllx")
-        self._fate = "passed through unparsed" if passes else "left out"
-        self._decoders: Counter[str] = Counter()
-        self._n_words, self._started = 0, time.monotonic()
-
-    def count(self, items: Iterable[Annotated]) -> Iterator[Annotated]:
-        """Pass items on, and count each after it was used."""
-        for item in items:
-            yield item
-            self.add(counts_of([item]))
-
-    def add(self, counts: Counts) -> None:
-        """Add counts, and report what was refused."""
-        self._decoders.update(counts.decoders)
-        self._n_words += counts.n_words
-        for error in counts.refused:
-            self.end()
-            click.echo(f"headwise: {self._fate}: {error}", err=True)
-            self._decoders["unparsed"] += 1
-        if self._progress:
-            self._progress.show(self._speed())
-
-    def end(self) -> None:
-        """Remove the progress line."""
-        if self._progress:
-            self._progress.clear()
-
-    def summarise(self) -> None:
-        """Print the totals on stderr."""
-        by_count = sorted(self._decoders.items(), key=lambda pair: (-pair[1], pair[0]))
-        how = ", ".join(f"{count:,} {decoder}" for decoder, count in by_count)
-        click.echo(f"{self._speed()}{'; ' if how else ''}{how}", err=True)
-
-    def _speed(self) -> str:
-        n_sentences, n_words = self._decoders.total(), self._n_words
-        rate = n_words / max(time.monotonic() - self._started, 1e-9)
-        sentences = "sentence" if n_sentences == 1 else "sentences"
-        words = "word" if n_words == 1 else "words"
-        return f"{n_sentences:,} {sentences}, {n_words:,} {words}, {rate:,.0f} words/s"
+    return stack_svgs(pictures)

@@ -7,20 +7,21 @@ The parent only looks for blank lines; in text it finds the sentences, and the c
 """
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from functools import partial
 from typing import BinaryIO
 
 import msgspec
 
-from headwise.cli.streams.output import Counts, OutputFormat, counts_of, written
+from headwise.cli.streams.output import OutputFormat, written
+from headwise.cli.streams.tally import Counts, counts_of
 from headwise.errors import ConfigError, HeadwiseError
 from headwise.grouping import shares
 from headwise.runtime.parser import Annotated, Parser
 from headwise.runtime.workers import Failure, FileLock, map_in_processes, require_fork
 from headwise.settings.choices import Format, Input
-from headwise.text.read import Opened, open_any
+from headwise.text.read import Opened, mark_document, open_any
 from headwise.text.segmenter import read_text, why_no_text
 from headwise.treebank.conllu import OnError, blocks, read_stream
 
@@ -33,6 +34,8 @@ _CHUNK_BYTES = 2**20
 """A chunk ends at this size even with few sentences, if they are long."""
 _AHEAD_BYTES = 2**26
 """Bytes that are read ahead for many processes together, at most."""
+_Block = tuple[int, bytes]
+"""The number of the first line of a sentence, and its bytes."""
 
 
 class Done(msgspec.Struct, frozen=True, array_like=True):
@@ -62,8 +65,13 @@ def parse_in_processes(
     out_form: OutputFormat,
     n_processes: int,
     on_error: OnError = "raise",
+    document: str = "",
+    on_read: Callable[[Iterable[_Block]], Iterable[_Block]] = iter,
 ) -> Iterator[Done]:
-    """Parse a file, stdin (-) or a stream in several processes, chunk by chunk, in order."""
+    """Parse a file, stdin (-) or a stream in several processes, chunk by chunk, in order.
+
+    `document` is as in `read_any`; what is read passes through `on_read`.
+    """
     with (
         open_any(source, form, why_no_text(parser.vocab.reads)) as opened,
         closing(FileLock()) as lock,
@@ -76,17 +84,18 @@ def parse_in_processes(
         shared = parser.with_settings(settings, lock)
         conll: Format = "conllx" if opened.form == "conllx" else "conllu"  # text is CoNLL-U by then
         work = partial(_parse_chunk, shared, opened.name, conll, out_form, on_error)
-        for answer in map_in_processes(work, _chunks(opened, parser, n_processes), n_processes):
+        read = on_read(_blocks(opened, parser, document))
+        for answer in map_in_processes(work, _chunks(read, n_processes), n_processes):
             done = msgspec.msgpack.decode(answer, type=Done)
             yield done
             if done.failure is not None:
                 raise HeadwiseError(done.failure.what, done.failure.hint)
 
 
-def _chunks(opened: Opened, parser: Parser, n_processes: int) -> Iterator[bytes]:
+def _chunks(read: Iterable[_Block], n_processes: int) -> Iterator[bytes]:
     """Cut the input into chunks, each a share of what is known to be left."""
     for group in shares(
-        _blocks(opened, parser),
+        read,
         lambda block: len(block[1]),
         n_processes,
         min_items=_SMALLEST,
@@ -98,13 +107,14 @@ def _chunks(opened: Opened, parser: Parser, n_processes: int) -> Iterator[bytes]
         yield msgspec.msgpack.encode((group[0][0], data))
 
 
-def _blocks(opened: Opened, parser: Parser) -> Iterator[tuple[int, bytes]]:
+def _blocks(opened: Opened, parser: Parser, document: str) -> Iterator[_Block]:
     """Find sentences as bytes, each with the number of its first line."""
     if opened.form in ("conllu", "conllx"):
         for first_line, lines in blocks(opened.stream, opened.name):
             yield first_line, b"".join(lines)
     else:
-        for sentence in read_text(opened.text(), opened.form, parser.segmenter, opened.name):
+        sentences = read_text(opened.text(), opened.form, parser.segmenter, opened.name)
+        for sentence in mark_document(sentences, document):
             yield 1, sentence.data
 
 

@@ -1,0 +1,91 @@
+"""Counts of `headwise parse` on stderr: how far it is, how long it will take, and the totals."""
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+import click
+import msgspec
+
+from headwise.cli.streams.output import OutputFormat
+from headwise.cli.streams.reading import Reading
+from headwise.cli.terminal import ProgressLine, duration
+from headwise.errors import plural
+from headwise.runtime.parser import Annotated
+from headwise.treebank.conllu import Malformed
+
+_FIRST_SHARE = 0.01
+"""With less done, the time that is left cannot be told yet."""
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """Counts of some sentences: by decoder, of words, and why some were refused."""
+
+    decoders: dict[str, int]
+    n_words: int
+    refused: list[str]
+
+
+def counts_of(items: Sequence[Annotated]) -> Counts:
+    """Count sentences; those without words are left out."""
+    refused = [str(item.error) for item, _ in items if isinstance(item, Malformed)]
+    parses = [parse for _, parse in items if parse is not None and parse.heads]
+    n_words = sum(len(parse.heads) for parse in parses)
+    return Counts(Counter(parse.how for parse in parses), n_words, refused)
+
+
+class Tally:
+    """Adds up counts, and shows them while the work goes on."""
+
+    def __init__(self, show_progress: bool, form: OutputFormat, reading: Reading) -> None:
+        """Start the clock."""
+        self._progress = ProgressLine() if show_progress and sys.stderr is not None else None
+        self._reading = reading
+        passes = form in ("conllu", "conllx")
+        self._fate = "passed through unparsed" if passes else "left out"
+        self._decoders: Counter[str] = Counter()
+        self._n_words, self._started = 0, time.monotonic()
+
+    def count(self, items: Iterable[Annotated]) -> Iterator[Annotated]:
+        """Pass items on, and count each after it was used."""
+        for item in items:
+            yield item
+            self.add(counts_of([item]))
+
+    def add(self, counts: Counts) -> None:
+        """Add counts, and report what was refused."""
+        self._decoders.update(counts.decoders)
+        self._n_words += counts.n_words
+        for error in counts.refused:
+            self.end()
+            click.echo(f"headwise: {self._fate}: {error}", err=True)
+            self._decoders["unparsed"] += 1
+        if self._progress:
+            self._progress.show(self._time_left() + self._speed())
+
+    def end(self) -> None:
+        """Remove the progress line."""
+        if self._progress:
+            self._progress.clear()
+
+    def summarise(self) -> None:
+        """Print the totals on stderr."""
+        by_count = sorted(self._decoders.items(), key=lambda pair: (-pair[1], pair[0]))
+        how = ", ".join(f"{count:,} {decoder}" for decoder, count in by_count)
+        click.echo(f"{self._speed()}{'; ' if how else ''}{how}", err=True)
+
+    def _time_left(self) -> str:
+        share = self._reading.share_done(self._decoders.total())
+        if share is None:
+            return ""
+        if share < _FIRST_SHARE:
+            return "0%, "
+        seconds = (time.monotonic() - self._started) * (1 - share) / share
+        return f"{min(99, int(share * 100))}%, {duration(seconds)} left, "
+
+    def _speed(self) -> str:
+        n_sentences, n_words = self._decoders.total(), self._n_words
+        rate = n_words / max(time.monotonic() - self._started, 1e-9)
+        counts = f"{plural(n_sentences, 'sentence')}, {plural(n_words, 'word')}"
+        return f"{counts}, {rate:,.0f} words/s"
