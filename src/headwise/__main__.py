@@ -16,7 +16,7 @@ def run_command() -> None:
     try:
         from headwise.cli.main import main
 
-        main()
+        main(prog_name="headwise")  # also as python -m headwise
     except KeyboardInterrupt:
         _end("\nheadwise: interrupted\n", 130)
     except Exception as error:

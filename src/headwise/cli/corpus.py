@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from headwise.cli.choices import check_tags, chosen_columns, chosen_decode, how_to_parse
-from headwise.cli.models.choice import open_models
+from headwise.cli.models.choice import complete_models, open_models
 from headwise.cli.terminal import ProgressLine, duration, help_examples
 from headwise.errors import ConfigError, DataError, install, plural
 from headwise.model.find import DEFAULT_MODEL
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         "headwise corpus s3://bucket/crawl --address auto --output /shared/parsed",
     ),
 )
-@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=click.Path())
 @click.option(
     "-o",
     "--output",
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     multiple=True,
     default=[DEFAULT_MODEL],
     show_default=True,
+    shell_complete=complete_models,
     help="Name or folder.",
 )
 @click.option(

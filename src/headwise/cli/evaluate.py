@@ -49,9 +49,9 @@ from headwise.treebank.sentence import Sentence
         "headwise evaluate --calibration gold.conllu with-probabilities.conllu",
     ),
 )
-@click.argument("gold")
-@click.argument("predicted")
-@click.argument("second", metavar="[PREDICTED2]", required=False)
+@click.argument("gold", type=click.Path())
+@click.argument("predicted", type=click.Path())
+@click.argument("second", metavar="[PREDICTED2]", required=False, type=click.Path())
 @click.option(
     "--input",
     "form",

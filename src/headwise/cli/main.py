@@ -4,12 +4,15 @@ import os
 import signal
 import sys
 import threading
+from difflib import get_close_matches
+from shlex import quote
 from types import FrameType
 
 import click
 
 from headwise.cli.annotation.annotate import annotate_file
 from headwise.cli.annotation.suggest import suggest_words
+from headwise.cli.completion import completion
 from headwise.cli.corpus import corpus
 from headwise.cli.evaluate import evaluate
 from headwise.cli.models.info import info
@@ -19,7 +22,8 @@ from headwise.cli.parse import parse
 from headwise.cli.serve import serve
 from headwise.cli.train import train
 from headwise.cli.treebanks.convert import convert
-from headwise.errors import HeadwiseError, explain_shortage
+from headwise.cli.treebanks.show import show_trees
+from headwise.errors import HeadwiseError, escape_controls, explain_shortage
 from headwise.version import VERSION
 
 BROKEN_PIPE = 141
@@ -29,7 +33,24 @@ SIGNALLED = 128
 
 
 class _Commands(click.Group):
-    """Print our own errors as one message and exit with 1."""
+    """Print our own errors as one message and exit with 1; take text for `parse`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `parse` before a text, a file or a flag of `parse`: `headwise "Kids love candy."`."""
+        if args and args[0] not in self.commands and _is_for_parse(args[0]):
+            args = ["parse", *args]
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Name the command that was probably meant, or how to parse one word."""
+        if not ctx.resilient_parsing and args[0] not in self.commands and args[0][:1] != "-":
+            close = get_close_matches(args[0], self.commands)
+            advice = f"Did you mean {' or '.join(map(repr, close))}? " if close else ""
+            text = f"If it is text: headwise parse {quote(args[0])}"
+            ctx.fail(escape_controls(f"No such command {args[0]!r}. {advice}{text}"))
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
         try:
@@ -45,6 +66,14 @@ class _Commands(click.Group):
             click.echo("\nheadwise: interrupted", err=True)
             _flush_stdout()
             ctx.exit(SIGNALLED + signal.SIGINT)
+
+
+def _is_for_parse(argument: str) -> bool:
+    """Tell whether a first argument that is no command is something to parse."""
+    flags = {flag for param in parse.params for flag in (*param.opts, *param.secondary_opts)}
+    is_flag = argument.split("=", maxsplit=1)[0] in flags or argument[:2] in ("-m", "-o")
+    is_text = any(map(str.isspace, argument)) and not argument.startswith("-")
+    return argument == "-" or is_flag or is_text or os.path.exists(argument)
 
 
 def _flush_stdout() -> None:
@@ -73,6 +102,8 @@ def _flush_stdout() -> None:
         corpus,
         suggest_words,
         annotate_file,
+        show_trees,
+        completion,
     ],
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -80,7 +111,9 @@ def _flush_stdout() -> None:
 def main() -> None:
     """A dependency parser in which every word selects its head.
 
-    Example: headwise parse text.conllu > parsed.conllu
+    Without a command, a text or a file is parsed.
+
+    Example: headwise "Kids love candy."
     """
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _end)

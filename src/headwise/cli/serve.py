@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from headwise.cli.models.choice import mention_licences
+from headwise.cli.models.choice import complete_models, mention_licences
 from headwise.cli.terminal import help_examples
 from headwise.errors import ConfigError, install
 from headwise.model.find import DEFAULT_MODEL
@@ -63,6 +63,7 @@ def _setting(name: str, kind: Any, help_text: str) -> Callable[[_Command], _Comm
     multiple=True,
     default=[DEFAULT_MODEL],
     show_default=True,
+    shell_complete=complete_models,
     help="Name, folder or NAME=FOLDER. Repeat it to serve several; the first is the default.",
 )
 @click.option(

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import click
 
 from headwise import load
+from headwise.cli.models.choice import complete_models
 from headwise.cli.terminal import ProgressLine, help_examples
 from headwise.errors import plural
 from headwise.files import open_target
@@ -25,7 +26,7 @@ from headwise.treebank.sentence import BLANK, Sentence
         "headwise suggest book.txt --input text --budget 10% -o questions.conllu",
     ),
 )
-@click.argument("source", metavar="FILE")
+@click.argument("source", metavar="FILE", type=click.Path())
 @click.option(
     "-m",
     "--model",
@@ -33,6 +34,7 @@ from headwise.treebank.sentence import BLANK, Sentence
     multiple=True,
     default=[DEFAULT_MODEL],
     show_default=True,
+    shell_complete=complete_models,
     help="Name or folder; several are an ensemble.",
 )
 @click.option(

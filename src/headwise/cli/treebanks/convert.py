@@ -38,7 +38,7 @@ class _Counts(NamedTuple):
         "xzcat ud.conllu.xz | headwise convert --from conllu --to conllx --drop > ud.conllx",
     ),
 )
-@click.argument("sources", metavar="[INPUT]...", nargs=-1)
+@click.argument("sources", metavar="[INPUT]...", nargs=-1, type=click.Path())
 @click.option(
     "--from",
     "source_format",
