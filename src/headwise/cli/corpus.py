@@ -195,7 +195,7 @@ def _run_and_report(plan: "CorpusPlan", output: Path, engine: "Engine", quiet: b
     """Run a plan, show its progress, and print a summary."""
     from headwise.corpus.run import read_manifest, run_plan
 
-    line, started, n_bytes = ProgressLine(), time.monotonic(), max(plan.n_bytes, 1)
+    line, started, n_bytes = ProgressLine(also_in_logs=True), time.monotonic(), max(plan.n_bytes, 1)
     n_done, n_new, n_words, n_kept = 0, 0, 0, 0
     # Ray reports workers that died on stdout.
     with redirect_stdout(sys.stderr), closing(run_plan(plan, output, engine)) as results:

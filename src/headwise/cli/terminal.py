@@ -26,10 +26,11 @@ def put(text: str | bytes) -> None:
 
 
 class ProgressLine:
-    """One line on stderr that is overwritten; elsewhere than on a terminal, a line now and then."""
+    """One line on stderr that is overwritten; shown on a terminal only, unless asked for."""
 
-    def __init__(self) -> None:
-        """Check once whether stderr is a terminal."""
+    def __init__(self, also_in_logs: bool = False) -> None:
+        """Check once whether stderr is a terminal; if asked for, others get a line now and then."""
+        self._also_in_logs = also_in_logs
         self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
         self._last = 0.0 if self._is_terminal else time.monotonic()
         self._width = 0
@@ -42,7 +43,7 @@ class ProgressLine:
         self._last = now
         if self._is_terminal:
             self._write(text)
-        else:
+        elif self._also_in_logs:
             click.echo(text, err=True)
 
     def clear(self) -> None:

@@ -88,7 +88,7 @@ def suggest_words(
     for item in read_any(source, form, parser.segmenter, "raise", no_text):
         assert isinstance(item, Sentence)
         sentences.append(item)
-    progress = ProgressLine()
+    progress = ProgressLine(also_in_logs=True)
 
     def show(n_done: int) -> None:
         if not quiet:

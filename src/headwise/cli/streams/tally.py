@@ -40,7 +40,8 @@ class Tally:
 
     def __init__(self, show_progress: bool, form: OutputFormat, reading: Reading) -> None:
         """Start the clock."""
-        self._progress = ProgressLine() if show_progress and sys.stderr is not None else None
+        shows = show_progress and sys.stderr is not None
+        self._progress = ProgressLine(also_in_logs=True) if shows else None
         self._reading = reading
         passes = form in ("conllu", "conllx")
         self._fate = "passed through unparsed" if passes else "left out"
