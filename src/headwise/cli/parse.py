@@ -18,12 +18,11 @@ from headwise.cli.streams.output import (
     OutputFormat,
     choose_format,
     columns_to_show,
+    plan_targets,
     screen_of,
 )
-from headwise.cli.streams.parse_run import ParseRun
-from headwise.cli.streams.reading import Job, expect_typing
+from headwise.cli.streams.parse_run import Job, ParseRun, expect_typing
 from headwise.cli.streams.share import check_processes
-from headwise.cli.streams.targets import plan_targets
 from headwise.cli.terminal import help_examples
 from headwise.errors import ConfigError
 from headwise.model.find import AUTO, DEFAULT_MODEL

@@ -4,8 +4,8 @@ import pytest
 
 from headwise.cli import terminal
 from headwise.cli.streams.inputs import ParseInput
-from headwise.cli.streams.reading import Reading, follow
-from headwise.cli.streams.tally import Counts, Tally
+from headwise.cli.streams.parse_run import follow
+from headwise.cli.streams.tally import Counts, Reading, Tally
 
 
 @pytest.fixture

@@ -5,8 +5,7 @@ import pytest
 
 from headwise import ConfigError
 from headwise.cli.streams.inputs import ParseInput, find_sources
-from headwise.cli.streams.output import OutputFormat
-from headwise.cli.streams.targets import plan_targets
+from headwise.cli.streams.output import OutputFormat, plan_targets
 
 
 @pytest.fixture(autouse=True)

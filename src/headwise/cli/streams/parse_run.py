@@ -1,19 +1,38 @@
 """The work of `headwise parse`: inputs with their parsers in, outputs on the disk."""
 
+import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
+from typing import BinaryIO
+
+import click
 
 from headwise.cli.streams.inputs import ParseInput, document_ids
-from headwise.cli.streams.output import OutputFormat, Screen, written
-from headwise.cli.streams.reading import Job, Reading, ask_and_parse, follow, read_job
+from headwise.cli.streams.output import OutputFormat, Screen, Target, written
 from headwise.cli.streams.share import parse_in_processes
-from headwise.cli.streams.tally import Tally
-from headwise.cli.streams.targets import Target
-from headwise.files import open_target
-from headwise.runtime.parser import Annotated
+from headwise.cli.streams.tally import Reading, Tally
+from headwise.files import open_file, open_target
+from headwise.runtime.parser import Annotated, Parser
 from headwise.settings.choices import Input, PredictedColumn
-from headwise.treebank.conllu import OnError
+from headwise.text.read import read_any
+from headwise.text.segmenter import read_text, why_no_text
+from headwise.treebank.conllu import Malformed, OnError
+from headwise.treebank.sentence import Sentence
+
+_PROMPT = "> "
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """An input, what it is read from, and the parser for it; at a prompt, lines are asked for."""
+
+    source: ParseInput
+    opened: str | BinaryIO
+    parser: Parser
+    is_prompt: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,3 +96,58 @@ class ParseRun:
             ):
                 yield part.data
                 tally.add(part.counts)
+
+
+@contextmanager
+def follow(opened: str | BinaryIO, reading: Reading) -> Iterator[str | BinaryIO]:
+    """Open a file whose size is known, so that progress can follow it."""
+    if not isinstance(opened, str) or not os.path.isfile(opened):
+        yield opened
+        return
+    with open_file(opened) as stream:
+        reading.follow(stream)
+        yield stream
+
+
+def read_job(
+    job: Job, form: Input, on_error: OnError, reading: Reading, document: str
+) -> Iterator[Sentence | Malformed]:
+    """Read the sentences of an input; those of a text file belong to `document`, if it is given."""
+    no_text = why_no_text(job.parser.vocab.reads) if job.parser.vocab.reads else None
+    if job.source.is_file:
+        with follow(job.opened, reading) as opened:
+            read = read_any(opened, form, job.parser.segmenter, on_error, no_text, document)
+            yield from reading.count(read)
+        return
+    if no_text is not None:
+        raise no_text
+    yield from _read_typed(job.source.content, form, job.parser)
+
+
+def expect_typing(sources: Sequence[ParseInput], draws_here: bool, quiet: bool) -> bool:
+    """Tell whether sentences are typed and drawn one by one; say so, or how to end the input."""
+    is_stdin = any(source.is_file and source.content == "-" for source in sources)
+    if not is_stdin or sys.stdin is None or not sys.stdin.isatty():
+        return False
+    is_prompt = draws_here and len(sources) == 1
+    if not quiet:
+        what = "Type a sentence and press Enter" if is_prompt else "Type or paste the input"
+        click.echo(f"{what}; end with Ctrl-D.", err=True)
+    return is_prompt
+
+
+def ask_and_parse(parser: Parser, form: Input, threads: int) -> Iterator[Annotated]:
+    """Parse each line that is typed as soon as it is there."""
+    with suppress(ImportError):  # not on every system
+        import readline  # noqa: F401 (with it, lines can be edited and recalled)
+    while True:
+        try:
+            line = input(_PROMPT)
+        except EOFError:
+            click.echo()
+            return
+        yield from parser.annotate(_read_typed(line, form, parser), threads)
+
+
+def _read_typed(text: str, form: Input, parser: Parser) -> Iterator[Sentence]:
+    return read_text(text, "text" if form == "auto" else form, parser.segmenter)

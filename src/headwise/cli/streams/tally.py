@@ -1,22 +1,71 @@
 """Counts of `headwise parse` on stderr: how far it is, how long it will take, and the totals."""
 
+import os
+import stat
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import BinaryIO, TypeVar
 
 import click
 import msgspec
 
+from headwise.cli.streams.inputs import ParseInput
 from headwise.cli.streams.output import OutputFormat
-from headwise.cli.streams.reading import Reading
 from headwise.cli.terminal import ProgressLine, duration
-from headwise.errors import plural
 from headwise.runtime.parser import Annotated
 from headwise.treebank.conllu import Malformed
 
+_T = TypeVar("_T")
 _FIRST_SHARE = 0.01
 """With less done, the time that is left cannot be told yet."""
+
+
+class Reading:
+    """How much of the inputs was read, if all of them are files of known size.
+
+    Sentences are read ahead of those that are done, so both are counted.
+    """
+
+    def __init__(self, sources: Iterable[ParseInput]) -> None:
+        """Add up the sizes of the files, compressed if they are."""
+        sizes = [_size(source) for source in sources]
+        self._n_bytes = None if None in sizes else sum(filter(None, sizes))
+        self._before, self._size, self._n_read = 0, 0, 0
+        self._stream: BinaryIO | None = None
+
+    def follow(self, stream: BinaryIO) -> None:
+        """Start on the next file."""
+        self._before += self._size
+        self._size, self._stream = os.fstat(stream.fileno()).st_size, stream
+
+    def count(self, items: Iterable[_T]) -> Iterator[_T]:
+        """Pass on what is read, and count it."""
+        for item in items:
+            self._n_read += 1
+            yield item
+
+    def share_done(self, n_done: int) -> float | None:
+        """Give the share of the bytes whose sentences are done; None if that is not known."""
+        if not self._n_bytes or not self._n_read:
+            return None
+        share = self._position() / self._n_bytes * n_done / self._n_read
+        return min(share, 1.0)
+
+    def _position(self) -> int:
+        if self._stream is None or self._stream.closed:
+            return self._before + self._size
+        return self._before + os.lseek(self._stream.fileno(), 0, os.SEEK_CUR)
+
+
+def _size(source: ParseInput) -> int | None:
+    with suppress(OSError):
+        if source.is_file and source.content != "-":
+            status = os.stat(source.content)
+            return status.st_size if stat.S_ISREG(status.st_mode) else None
+    return None
 
 
 class Counts(msgspec.Struct, frozen=True):
@@ -88,5 +137,6 @@ class Tally:
     def _speed(self) -> str:
         n_sentences, n_words = self._decoders.total(), self._n_words
         rate = n_words / max(time.monotonic() - self._started, 1e-9)
-        counts = f"{plural(n_sentences, 'sentence')}, {plural(n_words, 'word')}"
-        return f"{counts}, {rate:,.0f} words/s"
+        sentences = "sentence" if n_sentences == 1 else "sentences"
+        words = "word" if n_words == 1 else "words"
+        return f"{n_sentences:,} {sentences}, {n_words:,} {words}, {rate:,.0f} words/s"
