@@ -26,8 +26,8 @@ from headwise.learn.segment.data import (
 )
 from headwise.learn.segment.train import export_segmenter, train_segmenter
 from headwise.settings.training import SegmentConfig
-from headwise.text.assemble import to_text
-from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS, Segmenter
+from headwise.text.segmenter import ENDS_GRAPH, SEGMENTER_GRAPH, SEGMENTER_SETTINGS, Segmenter
+from headwise.text.symbols import to_text
 from headwise.treebank.conllu import write_conllu
 
 METRICS = ("Tokens", "Sentences", "Words")
@@ -56,7 +56,8 @@ def train(folder: Path, given: argparse.Namespace, out: Path) -> None:
     ):
         dev = report.dev
         print(
-            f"{folder.name} {report.epoch:3d}/{report.n_epochs}  loss {report.loss:.4f}  "
+            f"{folder.name} {report.what} {report.epoch:3d}/{report.n_epochs}  "
+            f"loss {report.loss:.4f}  "
             f"tokens {dev.tokens:.2f}  words {dev.words:.2f}  sentences {dev.sentences:.2f}  "
             f"{time.monotonic() - started:4.0f} s",
             file=sys.stderr,
@@ -70,8 +71,12 @@ def train(folder: Path, given: argparse.Namespace, out: Path) -> None:
 
 def measure(gold_path: Path, out: Path, part: str) -> list[str]:
     """Segment the text of one treebank file, score it and time it."""
+    ends_path = out / ENDS_GRAPH
     segmenter = Segmenter(
-        (out / SEGMENTER_GRAPH).read_bytes(), (out / SEGMENTER_SETTINGS).read_bytes(), str(out)
+        (out / SEGMENTER_GRAPH).read_bytes(),
+        (out / SEGMENTER_SETTINGS).read_bytes(),
+        str(out),
+        ends_path.read_bytes() if ends_path.exists() else None,
     )
     gold = [sentence for sentence in read_sentences(gold_path) if len(sentence)]
     text = text_of(gold)
@@ -86,7 +91,7 @@ def measure(gold_path: Path, out: Path, part: str) -> list[str]:
     return [
         *row,
         f"{speed(segmenter, text):,.0f}",
-        f"{(out / SEGMENTER_GRAPH).stat().st_size / 1e6:.2f}",
+        f"{sum(path.stat().st_size for path in out.glob('segment.*')) / 1e6:.2f}",
     ]
 
 

@@ -6,7 +6,7 @@ import pytest
 from made_models import change_entry, copy_model, replace_file
 
 from headwise.model.find import MODELS_FOLDER
-from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS
+from headwise.text.segmenter import SEGMENTER_FILES
 
 EN = MODELS_FOLDER / "en"
 
@@ -15,8 +15,9 @@ EN = MODELS_FOLDER / "en"
 def without_segmenter(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a model that reads no tags and cannot find words in text."""
     model = copy_model(EN, tmp_path_factory.mktemp("models") / "words")
-    for name in (SEGMENTER_GRAPH, SEGMENTER_SETTINGS):
-        change_entry(model, name, None)
+    for name in SEGMENTER_FILES:
+        if (EN / name).exists():
+            change_entry(model, name, None)
     return model
 
 
@@ -24,6 +25,7 @@ def without_segmenter(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def reads_tags(tmp_path_factory: pytest.TempPathFactory, tiny_run: Path) -> Path:
     """Make a model that finds words and reads XPOS, which no text has."""
     model = copy_model(tiny_run / "model", tmp_path_factory.mktemp("models") / "tags")
-    for name in (SEGMENTER_GRAPH, SEGMENTER_SETTINGS):
-        replace_file(model, name, (EN / name).read_bytes())
+    for name in SEGMENTER_FILES:
+        if (EN / name).exists():
+            replace_file(model, name, (EN / name).read_bytes())
     return model

@@ -114,7 +114,7 @@ def test_scores_are_those_of_the_start_if_no_label_epoch_is_better(
 def test_segmenter_that_is_finished_is_not_trained_again(
     full_recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    recipe = changed(short(full_recipe), segment={"epochs": 1, "steps": 5})
+    recipe = changed(short(full_recipe), segment={"epochs": 1, "steps": 5, "end_epochs": 1})
     exported: list[tuple[Description, dict[str, bytes]]] = []
 
     def export(*given: Any) -> None:
@@ -130,7 +130,7 @@ def test_segmenter_that_is_finished_is_not_trained_again(
     (first, files), (second, other_files) = exported
     assert first == second
     assert files == other_files
-    assert set(files) == {"segment.onnx", "segment.json"}
+    assert set(files) == {"segment.onnx", "segment.json", "segment.ends.onnx"}
     assert "dev_words" in first.scores
 
 

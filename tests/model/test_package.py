@@ -15,6 +15,7 @@ from headwise.model.card import card
 from headwise.model.find import MODELS_FOLDER, find_model
 from headwise.model.package import without_folders, write_package
 from headwise.settings.about import About, DataSource
+from tests.made_models import copy_model, replace_file
 
 ABOUT = About(
     language="fr",
@@ -141,6 +142,12 @@ def test_a_segmenter_is_taken_from_another_model_and_keeps_its_origin(
     assert second.manifest.scores["dev_las"] == source.manifest.scores["dev_las"]
     assert second.manifest.provenance["segmenter"].startswith("of the model made by: ")
     assert second.manifest.provenance == first.manifest.provenance
+    two_networks = copy_model(full_run / "model", tmp_path / "two")
+    replace_file(two_networks, "segment.ends.onnx", b"a second network")
+    write_package(opened(two_networks), "fr", tmp_path / "fourth", ABOUT, first)
+    assert "segment.ends.onnx" not in opened(tmp_path / "fourth").manifest.files
+    write_package(source, "fr", tmp_path / "fifth", ABOUT, opened(two_networks))
+    assert opened(tmp_path / "fifth").read("segment.ends.onnx") == b"a second network"
     with pytest.raises(ModelError, match="no segmenter"):
         write_package(source, "fr", tmp_path / "third", ABOUT, source)
     assert not (tmp_path / "third").exists()

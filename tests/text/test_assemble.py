@@ -29,7 +29,8 @@ def labelled(marked: str, n: int = 100) -> Iterator[Labelled]:
         values[is_white_space(part.codes)] = 0
         for i in range(0, len(values), n):
             some = slice(i, i + n)
-            yield Labelled(part.codes[some], part.offsets[some], values[some])
+            scores = np.zeros(len(values[some]), np.float32)
+            yield Labelled(part.codes[some], part.offsets[some], values[some], scores)
 
 
 def rows(sentence: Sentence) -> list[tuple[str, str, str]]:

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from headwise.text.assemble import to_text
-from headwise.text.symbols import in_blocks, read_symbols, to_codes
+from headwise.text.symbols import in_blocks, read_symbols, to_codes, to_text
 
 FIXED = settings(max_examples=200, deadline=None, derandomize=True, database=None)
 ODD = st.sampled_from(list(" \t\r\n\x0b\x0c\x1c\x85\xa0\u2028\u2029\u3000\ufeff\x00\x1b\u0301ab."))

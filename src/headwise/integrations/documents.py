@@ -18,9 +18,8 @@ from headwise.arrays import FloatArray
 from headwise.errors import DataError, ModelError
 from headwise.integrations.surface import Segment, sentence_starts
 from headwise.settings.choices import Column
-from headwise.text.assemble import to_text
 from headwise.text.segmenter import NO_SEGMENTER
-from headwise.text.symbols import BYTE_ORDER_MARK, Offsets, replace_invalid, to_codes
+from headwise.text.symbols import BYTE_ORDER_MARK, Offsets, replace_invalid, to_codes, to_text
 from headwise.treebank.sentence import BLANK, Parse, Sentence, sentence_from_words
 
 MAX_WORDS = 10_000

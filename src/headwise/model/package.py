@@ -33,7 +33,8 @@ from headwise.settings.model import ModelConfig
 from headwise.version import VERSION
 
 CARD = "README.md"
-SEGMENTER_FILES = ("segment.onnx", "segment.json")
+SEGMENTER_START = "segment."
+"""How the names of the files of a segmenter start."""
 SEGMENTER_SCORES = ("dev_words", "dev_sentences")
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _VERSION = re.compile(r"\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?", re.ASCII)
@@ -74,7 +75,8 @@ def write_package(
     scores = dict(source.manifest.scores)
     provenance = {k: without_folders(v) for k, v in source.manifest.provenance.items()}
     if segmenter is not None:
-        files |= {one: _segmenter_file(segmenter, one) for one in SEGMENTER_FILES}
+        files = {one: data for one, data in files.items() if not one.startswith(SEGMENTER_START)}
+        files |= _segmenter_files(segmenter)
         known = segmenter.manifest.scores
         scores |= {one: known[one] for one in SEGMENTER_SCORES if one in known}
         provenance["segmenter"] = _origin(segmenter)
@@ -126,11 +128,12 @@ def _check(name: str, version: str, about: About, target: Path, module: str) -> 
         raise ConfigError(what, "choose another folder for --out")
 
 
-def _segmenter_file(segmenter: Bundle, name: str) -> bytes:
-    if name not in segmenter.contents:
+def _segmenter_files(segmenter: Bundle) -> dict[str, bytes]:
+    names = [name for name in segmenter.contents if name.startswith(SEGMENTER_START)]
+    if not names:
         what = f"{segmenter.path}: it has no segmenter"
         raise ModelError(what, "choose a model that reads raw text")
-    return segmenter.read(name)
+    return {name: segmenter.read(name) for name in names}
 
 
 def _origin(segmenter: Bundle) -> str:

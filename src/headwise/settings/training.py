@@ -177,3 +177,17 @@ class SegmentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """Share of the sentences that get an abbreviation made of two letters (`e.g.`)."""
     emoji: Share = 0.0
     """Share of the sentences that get an emoji before their last mark."""
+    end_epochs: Annotated[int, Meta(ge=0, le=10_000)] = 0
+    """Epochs of a second network, which decides by the words around where sentences end; 0 for
+    none."""
+    end_words: Count = 10_000
+    """Words that the second network knows, the most frequent ones; others have a shape and an
+    ending."""
+    end_size: Size = 32
+    """Length of its word vectors."""
+    end_channels: Size = 64
+    """Units of each of its layers."""
+    end_layers: Annotated[int, Meta(ge=1, le=8)] = 4
+    """Its layers; four see 15 words to either side, five see 31."""
+    end_dropout: Share = 0.3
+    """Share of its inputs, and of what each layer adds, that is set to zero."""

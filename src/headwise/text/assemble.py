@@ -25,8 +25,9 @@ from headwise.text.scan import (
     WORD_END,
     Labelled,
     is_white_space,
+    no_symbols,
 )
-from headwise.text.symbols import PARAGRAPH, SPACE, Codes, Flags
+from headwise.text.symbols import PARAGRAPH, SPACE, Flags, to_text
 from headwise.treebank.sentence import BLANK, Sentence, TokenRow, sentence_from_tokens
 
 _Positions = NDArray[np.int64]
@@ -70,14 +71,10 @@ def assemble(
     Sentences and tokens of running text are cut at `max_tokens` and `max_token_length`. With
     `by_line` nothing is cut, and a line longer than `max_line_length` is an error.
     """
-    held = Labelled(np.zeros(0, np.uint32), np.zeros(0, np.int64), np.zeros(0, np.uint8))
+    held = no_symbols()
     n_sentences, starts_paragraph = 0, True
     for part in stream:
-        held = Labelled(
-            np.concatenate([held.codes, part.codes]),
-            np.concatenate([held.offsets, part.offsets]),
-            np.concatenate([held.labels, part.labels]),
-        )
+        held = held.joined(part)
         tokens = _find_tokens(held, None if by_line else max_token_length)
         n_used = 0
         for first, end in _group(tokens.ends_sentence, None if by_line else max_tokens):
@@ -87,7 +84,7 @@ def assemble(
             n_used = int(tokens.ends[end - 1]) + 1
             starts_paragraph = bool(held.codes[n_used] == PARAGRAPH)
             n_used += bool(tokens.has_space[end - 1])
-        held = Labelled(held.codes[n_used:], held.offsets[n_used:], held.labels[n_used:])
+        held = held.part(slice(n_used, None))
         if by_line and len(held.codes) > max_line_length:
             raise DataError(
                 f"the line that starts at character {int(held.offsets[0]):,} has more than "
@@ -197,8 +194,3 @@ def _words(
         )
         for i, j in pairwise(cuts)
     )
-
-
-def to_text(codes: Codes) -> str:
-    """Return the text of code points, none of which is a surrogate."""
-    return codes.astype("<u4").tobytes().decode("utf-32-le")

@@ -24,6 +24,7 @@ from headwise.text.symbols import LINE, PARAGRAPH, SPACE, Codes, Flags, Offsets,
 
 CharacterIds = NDArray[np.int32]
 BoundaryScores = NDArray[np.float32]
+SentenceScores = NDArray[np.float32]
 Labels = NDArray[np.uint8]
 CharacterScorer = Callable[[CharacterIds], BoundaryScores]
 """The network: scores [T, 5] for ids [T + 2 reach], of those with `reach` others on either side."""
@@ -117,11 +118,39 @@ def make_alphabet(characters: Sequence[str]) -> Alphabet:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labelled:
-    """Symbols [T] with their offsets and labels; the label of white space is 0."""
+    """Symbols [T] with their offsets, labels and scores as ends of a sentence.
+
+    The label of white space is 0. Without a network the scores are 0.
+    """
 
     codes: Codes
     offsets: Offsets
     labels: Labels
+    scores: SentenceScores
+
+    def joined(self, other: "Labelled") -> "Labelled":
+        """Return these symbols and those that follow them."""
+        return Labelled(
+            np.concatenate([self.codes, other.codes]),
+            np.concatenate([self.offsets, other.offsets]),
+            np.concatenate([self.labels, other.labels]),
+            np.concatenate([self.scores, other.scores]),
+        )
+
+    def part(self, which: slice) -> "Labelled":
+        """Return some of the symbols."""
+        return Labelled(
+            self.codes[which], self.offsets[which], self.labels[which], self.scores[which]
+        )
+
+    def with_labels(self, labels: Labels) -> "Labelled":
+        """Return the symbols with other labels."""
+        return Labelled(self.codes, self.offsets, labels, self.scores)
+
+
+def no_symbols() -> Labelled:
+    """Return no symbols, to start with."""
+    return _without_labels(np.zeros(0, np.uint32), np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,18 +185,19 @@ class Scanner:
             following = np.append(codes[1 : n + 1], np.uint32(PARAGRAPH))[:n]
             if by_line:
                 scores[:, 3] = -1
-            yield Labelled(codes[:n], offsets[:n], self._to_labels(scores, codes[:n], following))
+            labels = self._to_labels(scores, codes[:n], following)
+            yield Labelled(codes[:n], offsets[:n], labels, scores[:, 3])
             ids, is_first = ids[n_ready:], is_first[n_ready:]
             codes, offsets = codes[n:], offsets[n:]
 
     def to_ids(self, codes: Codes) -> tuple[CharacterIds, Flags]:
         """Return the ids of symbols, breaks padded, and which of the ids are the first of one."""
-        is_break = _is_break(codes)
+        breaks = is_break(codes)
         ids = self.alphabet.ids(codes)
-        ids[is_break] = PADDING_ID
-        if not is_break.any():
+        ids[breaks] = PADDING_ID
+        if not breaks.any():
             return ids, np.ones(len(ids), np.bool_)
-        widths = np.where(is_break, self.reach, 1)
+        widths = np.where(breaks, self.reach, 1)
         is_first = np.zeros(int(widths.sum()), np.bool_)
         is_first[np.cumsum(widths) - widths] = True
         return np.repeat(ids, widths), is_first
@@ -185,7 +215,7 @@ class Scanner:
         inside, word, token, sentence, expands = scores.T
         may_end = ~joins_previous(following)
         token_end = (token > inside) & (token > word) & may_end
-        before_break = _is_break(following)
+        before_break = is_break(following)
         token_end |= before_break
         if not self.spaces_inside:
             token_end |= following == SPACE
@@ -206,20 +236,26 @@ def label_by_space(stream: Iterable[Symbols]) -> Iterator[Labelled]:
         offsets = np.concatenate([offsets, symbols.offsets])
         following = codes[1:]
         labels = is_white_space(following) * np.uint8(TOKEN_END)
-        labels |= _is_break(following) * np.uint8(SENTENCE_END)
+        labels |= is_break(following) * np.uint8(SENTENCE_END)
         labels[is_white_space(codes[:-1])] = 0
-        yield Labelled(codes[:-1], offsets[:-1], labels)
+        yield Labelled(codes[:-1], offsets[:-1], labels, np.zeros(len(labels), np.float32))
         codes, offsets = codes[-1:], offsets[-1:]
-    yield Labelled(codes, offsets, np.zeros(len(codes), np.uint8))
+    yield _without_labels(codes, offsets)
+
+
+def _without_labels(codes: Codes, offsets: Offsets) -> Labelled:
+    n = len(codes)
+    return Labelled(codes, offsets, np.zeros(n, np.uint8), np.zeros(n, np.float32))
 
 
 def is_white_space(codes: Codes) -> Flags:
     """Tell which symbols are white space."""
-    flags: Flags = _is_break(codes) | (codes == SPACE)
+    flags: Flags = is_break(codes) | (codes == SPACE)
     return flags
 
 
-def _is_break(codes: Codes) -> Flags:
+def is_break(codes: Codes) -> Flags:
+    """Tell which symbols are breaks."""
     flags: Flags = (codes == LINE) | (codes == PARAGRAPH)
     return flags
 

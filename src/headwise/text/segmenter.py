@@ -4,10 +4,11 @@
     for sentence in segmenter.segment(["Kids love candy. ", "So do I."]):
         print(sentence.conllu, end="")
 
-Text passes through three stages: symbols (`symbols`), labels (`scan`), sentences (`assemble`). It
-comes in chunks of any size and is never held in memory as a whole. `segment` finds sentences and
-words; `read_lines` takes each line as a sentence and finds words; `read_tokens` also takes the
-words as they are, separated by white space.
+Text passes through these stages: symbols (`symbols`), labels (`scan`), the ends of sentences once
+more (`ends`, if the model has a second network), sentences (`assemble`). It comes in chunks of any
+size and is never held in memory as a whole. `segment` finds sentences and words; `read_lines` takes
+each line as a sentence and finds words; `read_tokens` also takes the words as they are, separated
+by white space.
 """
 
 import re
@@ -23,6 +24,16 @@ from headwise.model.bundle import DAMAGED, Bundle
 from headwise.model.graph import Graph
 from headwise.settings.choices import Input
 from headwise.text.assemble import assemble
+from headwise.text.ends import (
+    FIRST_KNOWN,
+    MAX_KNOWN,
+    N_FEATURES,
+    PADDING_ROW,
+    EndFinder,
+    RowFeatures,
+    RowMaker,
+    number,
+)
 from headwise.text.expand import MAX_KEY, Expansions, Words
 from headwise.text.scan import (
     FIRST_CHARACTER,
@@ -33,6 +44,7 @@ from headwise.text.scan import (
     CharacterIds,
     CharacterScorer,
     Scanner,
+    SentenceScores,
     label_by_space,
     make_alphabet,
 )
@@ -41,13 +53,36 @@ from headwise.treebank.sentence import Sentence
 
 SEGMENTER_GRAPH = "segment.onnx"
 SEGMENTER_SETTINGS = "segment.json"
+ENDS_GRAPH = "segment.ends.onnx"
+SEGMENTER_FILES = (SEGMENTER_GRAPH, SEGMENTER_SETTINGS, ENDS_GRAPH)
+"""The files of a segmenter, the last only if it has a second network."""
 NO_SEGMENTER = "this model cannot find words in raw text: it was trained without a segmenter"
 SEGMENT_HINT = "use CoNLL-U, or one sentence per line with spaces between words (--input tokens)"
+KnownStrings = Annotated[
+    tuple[Annotated[str, Meta(max_length=MAX_KNOWN)], ...], Meta(max_length=100_000)
+]
+"""Strings that have ids."""
 _NOT_IN_FORMS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-class SegmentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """`segment.json`: the settings that belong to the network."""
+class EndSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What the second network knows, each list in the order of the ids, and how far it sees."""
+
+    words: KnownStrings
+    shapes: KnownStrings
+    endings: KnownStrings
+    reach: Annotated[int, Meta(ge=1, le=1_024)]
+    """How many tokens on either side a score depends on."""
+
+    def maker(self) -> RowMaker:
+        """Give the values their ids."""
+        return RowMaker(number(self.words), number(self.shapes), number(self.endings), self.reach)
+
+
+class SegmentSettings(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True
+):
+    """`segment.json`: the settings that belong to the networks."""
 
     characters: Annotated[str, Meta(max_length=MAX_ALPHABET)]
     """The characters that have ids, in order."""
@@ -56,13 +91,20 @@ class SegmentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
     spaces_inside: bool
     """Whether words may contain spaces; if not, white space always ends a token."""
     expansions: Expansions
+    ends: EndSettings | None = None
+    """Of the second network, if there is one."""
 
 
 class Segmenter:
-    """A network that cuts text into sentences and words; threads may share it."""
+    """Networks that cut text into sentences and words; threads may share them."""
 
-    def __init__(self, graph: bytes, settings: bytes, where: str = "<memory>") -> None:
-        """Load `segment.onnx` and `segment.json` from their bytes; `where` is for messages."""
+    def __init__(
+        self, graph: bytes, settings: bytes, where: str = "<memory>", ends: bytes | None = None
+    ) -> None:
+        """Load `segment.onnx`, `segment.json` and, with a second network, `segment.ends.onnx`.
+
+        All are the bytes of the files; `where` is for messages.
+        """
         self.settings = _read_settings(settings, f"{where}/{SEGMENTER_SETTINGS}")
         self._scanner = Scanner(
             _open_network(graph, f"{where}/{SEGMENTER_GRAPH}", self.settings),
@@ -70,10 +112,20 @@ class Segmenter:
             self.settings.reach,
             self.settings.spaces_inside,
         )
+        if (ends is None) != (self.settings.ends is None):
+            raise ModelError(f"{where}: {ENDS_GRAPH} and {SEGMENTER_SETTINGS} do not fit", DAMAGED)
+        self._finder = (
+            _open_finder(ends, f"{where}/{ENDS_GRAPH}", self.settings.ends)
+            if ends is not None and self.settings.ends is not None
+            else None
+        )
 
     def segment(self, text: str | Iterable[str]) -> Iterator[Sentence]:
         """Find sentences, tokens and words in running text."""
-        return assemble(self._scanner.label(read_symbols(text)), self.settings.expansions)
+        labelled = self._scanner.label(read_symbols(text))
+        if self._finder is not None:
+            labelled = self._finder.find(labelled)
+        return assemble(labelled, self.settings.expansions)
 
     def read_lines(self, text: str | Iterable[str], source: str = "<text>") -> Iterator[Sentence]:
         """Find tokens and words in lines of one sentence each; a blank line ends a paragraph."""
@@ -122,7 +174,10 @@ def load_segmenter(bundle: Bundle) -> Segmenter | None:
     if SEGMENTER_GRAPH not in bundle.manifest.files:
         return None
     return Segmenter(
-        bundle.read(SEGMENTER_GRAPH), bundle.read(SEGMENTER_SETTINGS), str(bundle.path)
+        bundle.read(SEGMENTER_GRAPH),
+        bundle.read(SEGMENTER_SETTINGS),
+        str(bundle.path),
+        bundle.read(ENDS_GRAPH) if ENDS_GRAPH in bundle.manifest.files else None,
     )
 
 
@@ -133,6 +188,10 @@ def _read_settings(data: bytes, where: str) -> SegmentSettings:
         raise ModelError(f"{where}: {error}", DAMAGED) from error
     if len(set(settings.characters)) < len(settings.characters):
         raise ModelError(f"{where}: a character is listed twice", DAMAGED)
+    if ends := settings.ends:
+        for values in (ends.words, ends.shapes, ends.endings):
+            if len(set(values)) < len(values):
+                raise ModelError(f"{where}: a word, shape or ending is listed twice", DAMAGED)
     expansions = settings.expansions
     for rules, may_be_empty in (
         (expansions.whole, None),
@@ -171,3 +230,25 @@ def _open_network(data: bytes, where: str, settings: SegmentSettings) -> Charact
     if not fits:
         raise ModelError(f"{where}: the graph does not fit its settings", DAMAGED)
     return score
+
+
+def _open_finder(data: bytes, where: str, settings: EndSettings) -> EndFinder:
+    """Open the graph of the second network and check that it fits its settings."""
+    graph = Graph(data, where, keeps_memory=True)  # windows have a fixed size
+
+    def score(features: RowFeatures, given: SentenceScores) -> SentenceScores:
+        return graph.run({"features": features, "given": given})[0]
+
+    last_ids = [
+        FIRST_KNOWN + len(values) - 1
+        for values in (settings.words, settings.shapes, settings.endings)
+    ]
+    rows = np.full((2 * settings.reach + 1, N_FEATURES), PADDING_ROW, np.int32)
+    rows[-1] = [*last_ids, FIRST_KNOWN]
+    try:
+        fits = score(rows, np.zeros(1, np.float32)).shape == (1,)
+    except (KeyError, ValueError, ModelError):
+        fits = False
+    if not fits:
+        raise ModelError(f"{where}: the graph does not fit its settings", DAMAGED)
+    return EndFinder(score, settings.maker())

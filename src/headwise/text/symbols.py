@@ -53,6 +53,11 @@ def to_codes(text: str) -> Codes:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint32)
 
 
+def to_text(codes: Codes) -> str:
+    """Return the text of code points, none of which is a surrogate."""
+    return codes.astype("<u4").tobytes().decode("utf-32-le")
+
+
 def read_symbols(
     chunks: str | Iterable[str], by_line: bool = False, block_size: int = BLOCK_SIZE
 ) -> Iterator[Symbols]:

@@ -25,8 +25,8 @@ from headwise.learn.segment.data import (
     with_marks_attached,
 )
 from headwise.settings.training import SegmentConfig
-from headwise.text.assemble import to_text
 from headwise.text.scan import FIRST_CHARACTER, SENTENCE_END, make_alphabet
+from headwise.text.symbols import to_text
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 DO = GoldToken("do", ("de", "o"), True)

@@ -8,8 +8,8 @@ from headwise import Sentence
 from headwise.learn.segment.data import GoldSentence, GoldToken, encode_sentence, gold_sentences
 from headwise.learn.segment.vary import vary_sentence
 from headwise.settings.training import SegmentConfig
-from headwise.text.assemble import to_text
 from headwise.text.scan import TOKEN_END, WORD_END
+from headwise.text.symbols import to_text
 
 ALMOST_ALWAYS = 1 - 1e-9
 NEVER = {"apostrophes": 0.0, "abbreviations": 0.0, "emoji": 0.0}

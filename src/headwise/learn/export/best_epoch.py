@@ -18,7 +18,7 @@ from headwise.model.bundle import Description
 from headwise.model.find import UNFINISHED
 from headwise.network.network import Network
 from headwise.settings.recipe import Recipe
-from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS
+from headwise.text.segmenter import SEGMENTER_FILES, SEGMENTER_SETTINGS
 
 VOCABULARY = "vocabulary"
 """The folder of a run with the vocabulary of its network."""
@@ -48,10 +48,9 @@ def export_best_epoch(folder: Path) -> EpochReport:
 
 def segmenter_files(folder: Path) -> dict[str, bytes]:
     """Read the files of the segmenter that a run has trained or taken over, if there is one."""
-    paths = [folder / name for name in (SEGMENTER_GRAPH, SEGMENTER_SETTINGS)]
-    if not all(path.exists() for path in paths):
-        return {}
-    return {path.name: path.read_bytes() for path in paths}
+    paths = [folder / name for name in SEGMENTER_FILES]
+    files = {path.name: path.read_bytes() for path in paths if path.exists()}
+    return files if SEGMENTER_SETTINGS in files else {}  # they are written last
 
 
 def best_report(progress: Progress) -> EpochReport:

@@ -143,11 +143,13 @@ class SegmentReport:
     dev: SegmentScores
     best_dev: SegmentScores
     best: "TrainedSegmenter"
+    what: str = "words in text"
+    """What is learned."""
 
     def line(self) -> str:
         """Describe the epoch."""
         return (
-            f"words in text {self.epoch}/{self.n_epochs}  loss {self.loss:.4f}  "
+            f"{self.what} {self.epoch}/{self.n_epochs}  loss {self.loss:.4f}  "
             f"dev words {self.dev.words:.2f}  sentences {self.dev.sentences:.2f}"
         )
 

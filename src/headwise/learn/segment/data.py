@@ -255,11 +255,12 @@ def segment_batches(
     width: int,
     random: np.random.Generator,
 ) -> Iterator[SegmentBatch]:
-    """Cut ids [T] and targets [T, 3] into rows of `width`, from a random start, in random order."""
+    """Cut ids [T, ...] and targets [T, n] into rows of `width`: random start, random order."""
     shift = int(random.integers(width))
     n = -(-(shift + len(ids)) // width)
     after = n * width - shift - len(ids)
-    ids = np.pad(ids, (reach + shift, after + reach), constant_values=PADDING_ID)
+    around = [(reach + shift, after + reach)] + [(0, 0)] * (ids.ndim - 1)
+    ids = np.pad(ids, around, constant_values=PADDING_ID)
     targets = np.pad(targets, ((shift, after), (0, 0)), constant_values=IGNORED)
     order = random.permutation(n)
     for first in range(0, n, n_rows):

@@ -13,10 +13,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.text.assemble import to_text
 from headwise.text.expand import Expansions, Words
 from headwise.text.scan import EXPANDS, SENTENCE_END, TOKEN_END, WORD_END, Labels, is_white_space
-from headwise.text.symbols import Codes
+from headwise.text.symbols import Codes, to_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ right. There is no recurrence, so a text of any length can be cut into windows t
 much without changing the scores.
 
 `train_segmenter` is a generator that yields a report after each epoch and can be stopped at any
-time. The epoch with the best dev scores is kept (words count twice, sentences once).
-`export_segmenter` makes the two files that `headwise.text` reads.
+time. The epoch with the best dev scores is kept (words count twice, sentences once). With
+`end_epochs`, a second network then learns where sentences end (`ends`). `export_segmenter` makes
+the files that `headwise.text` reads.
 """
 
 import copy
@@ -44,6 +45,13 @@ from headwise.learn.segment.data import (
     segment_batches,
     with_marks_attached,
 )
+from headwise.learn.segment.ends import (
+    EndNetwork,
+    export_ends,
+    learn_lists,
+    make_finder,
+    train_ends,
+)
 from headwise.learn.segment.expand import learn_expansions
 from headwise.learn.segment.score import SegmentScores, score_segmentation
 from headwise.learn.segment.vary import vary_sentence
@@ -55,11 +63,18 @@ from headwise.text.scan import (
     Alphabet,
     BoundaryScores,
     CharacterIds,
+    Labels,
     Scanner,
     make_alphabet,
 )
-from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS, SegmentSettings
-from headwise.text.symbols import Symbols
+from headwise.text.segmenter import (
+    ENDS_GRAPH,
+    SEGMENTER_GRAPH,
+    SEGMENTER_SETTINGS,
+    EndSettings,
+    SegmentSettings,
+)
+from headwise.text.symbols import Codes, Symbols
 from headwise.treebank.sentence import Sentence
 
 _FIRST_REACH = 2
@@ -118,6 +133,15 @@ class TrainedSegmenter:
     alphabet: Alphabet
     spaces_inside: bool
     expansions: Expansions
+    lists: EndSettings | None = None
+    end_network: EndNetwork | None = None
+
+    def label(self, symbols: Symbols) -> Labels:
+        """Label the symbols of a text as the runtime does."""
+        stream = self.scanner().label([symbols])
+        if self.lists and self.end_network:
+            stream = make_finder(self.end_network, self.lists.maker()).find(stream)
+        return np.concatenate([part.labels for part in stream])
 
     def scanner(self) -> Scanner:
         """Make the runtime's scanner with PyTorch behind it."""
@@ -175,11 +199,47 @@ def train_segmenter(
         if best is None or _merit(scores) > _merit(best[0]):
             best = (scores, replace(trained, network=copy.deepcopy(network)))
         yield SegmentReport(epoch, config.epochs, float(np.mean(losses)), scores, *best)
+    if config.end_epochs:
+        assert best is not None
+        yield from _train_ends(gold, gold_dev, best[1], config, seed)
+
+
+def _train_ends(
+    gold: Sequence[GoldSentence],
+    gold_dev: Sequence[GoldSentence],
+    trained: TrainedSegmenter,
+    config: SegmentConfig,
+    seed: int,
+) -> Iterator[SegmentReport]:
+    """Train the second network, and score it together with the first."""
+    lists = learn_lists(gold, config)
+    torch.manual_seed(seed)
+    network = EndNetwork(config, lists).to(trained.network.last.weight.device)
+    both = replace(trained, lists=lists, end_network=network)
+    losses = train_ends(network, lists.maker(), partial(_epoch_text, gold, config), config, seed)
+    for epoch, loss in enumerate(losses, 1):
+        scores = evaluate_segmenter(both, gold_dev)
+        yield SegmentReport(epoch, config.end_epochs, loss, scores, scores, both, "sentence ends")
 
 
 def _merit(scores: SegmentScores) -> float:
     """Weigh words against sentences: a wrong word costs a parser more."""
     return 2 * scores.words + scores.sentences
+
+
+def _epoch_text(
+    gold: Sequence[GoldSentence], config: SegmentConfig, random: np.random.Generator
+) -> tuple[Codes, Labels]:
+    """Make the text of the sentences, changed anew each time.
+
+    If a space follows every token, half of the sentences lose the spaces before marks.
+    """
+    attached = has_space_everywhere(gold) & (random.random(len(gold)) < 0.5)
+    chosen = [with_marks_attached(s) if a else s for s, a in zip(gold, attached, strict=True)]
+    sentences = [encode_sentence(vary_sentence(s, config, random)) for s in chosen]
+    starts = draw_paragraph_starts(sentences, has_paragraphs(gold), config, random)
+    is_bare = random.random(len(starts)) < config.bare
+    return gold_text(sentences, starts, is_bare)
 
 
 def _epoch_batches(
@@ -188,19 +248,10 @@ def _epoch_batches(
     config: SegmentConfig,
     random: np.random.Generator,
 ) -> list[SegmentBatch]:
-    """Make the text of the sentences, changed anew each time, until there are enough batches.
-
-    If a space follows every token, half of the sentences lose the spaces before marks.
-    """
+    """Make texts of the sentences until there are enough batches."""
     batches: list[SegmentBatch] = []
-    marked, spaced = has_paragraphs(gold), has_space_everywhere(gold)
     while len(batches) < config.steps:
-        attached = spaced & (random.random(len(gold)) < 0.5)
-        chosen = [with_marks_attached(s) if a else s for s, a in zip(gold, attached, strict=True)]
-        sentences = [encode_sentence(vary_sentence(s, config, random)) for s in chosen]
-        starts = draw_paragraph_starts(sentences, marked, config, random)
-        is_bare = random.random(len(starts)) < config.bare
-        codes, labels = gold_text(sentences, starts, is_bare)
+        codes, labels = _epoch_text(gold, config, random)
         ids, is_first = trained.scanner().to_ids(codes)  # padded between paragraphs
         targets = np.full((len(ids), 3), IGNORED, np.int64)
         targets[is_first] = make_targets(codes, labels)
@@ -237,7 +288,7 @@ def evaluate_segmenter(
     encoded = [encode_sentence(sentence) for sentence in sentences]
     codes, gold = gold_text(encoded, paragraph_starts(encoded, has_paragraphs(sentences)))
     symbols = Symbols(codes, np.arange(len(codes), dtype=np.int64))
-    labels = np.concatenate([part.labels for part in trained.scanner().label([symbols])])
+    labels = trained.label(symbols)
     tokens = [token for sentence in sentences for token in sentence.tokens]
     ends = np.flatnonzero(gold & TOKEN_END).tolist()
     gold_words = {e: token.words for e, token in zip(ends, tokens, strict=True) if token.expands}
@@ -245,7 +296,7 @@ def evaluate_segmenter(
 
 
 def export_segmenter(trained: TrainedSegmenter) -> dict[str, bytes]:
-    """Return the two files of a segmenter: graph and settings."""
+    """Return the files of a segmenter: graphs, and last the settings."""
     reach = trained.network.reach
     graph = trace(
         copy.deepcopy(trained.network).cpu(),
@@ -258,5 +309,10 @@ def export_segmenter(trained: TrainedSegmenter) -> dict[str, bytes]:
         reach=reach,
         spaces_inside=trained.spaces_inside,
         expansions=trained.expansions,
+        ends=trained.lists,
     )
-    return {SEGMENTER_GRAPH: graph, SEGMENTER_SETTINGS: msgspec.json.encode(settings)}
+    files = {SEGMENTER_GRAPH: graph}
+    if trained.lists and trained.end_network:
+        network = copy.deepcopy(trained.end_network)
+        files[ENDS_GRAPH] = export_ends(network, trained.lists.reach)
+    return files | {SEGMENTER_SETTINGS: msgspec.json.encode(settings)}

@@ -16,7 +16,7 @@ from headwise.model.bundle import WEIGHTS, Bundle, load_bundle
 from headwise.model.find import find_model
 from headwise.settings.model import ModelConfig
 from headwise.settings.recipe import Recipe
-from headwise.text.segmenter import SEGMENTER_GRAPH, SEGMENTER_SETTINGS
+from headwise.text.segmenter import SEGMENTER_FILES
 from headwise.vocabulary.subwords import Subwords
 from headwise.vocabulary.vocab import EMPTY_INDEX, Vocab
 
@@ -81,7 +81,7 @@ def keep_start(begun: Start, folder: Path, trains_segmenter: bool) -> None:
     if known is None or bundle is None:
         return
     keep_vocab(folder / KEPT, known)
-    for name in () if trains_segmenter else (SEGMENTER_GRAPH, SEGMENTER_SETTINGS):
+    for name in () if trains_segmenter else SEGMENTER_FILES:
         if name in bundle.contents:
             with whole_file(folder / name) as stream:
                 stream.write(bundle.contents[name])
