@@ -12,7 +12,7 @@ from made_runs import CPU, changed, history, same_weights, trained
 import headwise
 from headwise.learn.fit.dev_scores import score_dev
 from headwise.learn.fit.phases import Run
-from headwise.learn.fit.reports import EpochReport, StartReport
+from headwise.learn.fit.reports import EpochReport, PhaseReport, StartReport
 from headwise.learn.recipe import start, train_network, train_parser
 from headwise.model.bundle import Description, load_bundle
 from headwise.settings.recipe import Recipe
@@ -126,7 +126,8 @@ def test_segmenter_that_is_finished_is_not_trained_again(
     with pytest.raises(KeyboardInterrupt):
         list(train_parser(recipe, tmp_path, CPU, {}))
     again = list(train_parser(recipe, tmp_path, CPU, {}))
-    assert [type(report) for report in again] == [StartReport]
+    assert [type(report) for report in again] == [StartReport, PhaseReport]
+    assert again[1].line() == "3/3 graphs of the model"
     (first, files), (second, other_files) = exported
     assert first == second
     assert files == other_files

@@ -108,6 +108,7 @@ def train_parser(
         return
     if not comes_first:
         yield from _train_segmenter(state)
+    _save(state, {})  # whatever happens from here on, no epoch is done again
     scores = best_scores(state.progress) | state.progress.segment
     scores |= _score_others(state)
     vocab, calibrated = yield from _calibrate(state)

@@ -130,7 +130,7 @@ def test_two_processes_train_one_model(tiny_treebank: Path, tmp_path: Path) -> N
     assert ", 2 processes in " in own[0]
     begun = [line for line in own[2:] if line[0].isdigit()]
     assert begun == [
-        "1/5 heads", "2/5 heads, by SGD", "3/5 labels", "4/5 words in text",
+        "1/5 heads and labels", "2/5 heads, by SGD", "3/5 labels", "4/5 words in text",
         "5/5 graphs of the model",
     ]  # fmt: skip
     assert [line.split()[0] for line in own[2:] if line not in begun] == [
