@@ -116,7 +116,7 @@ def test_run_of_another_recipe_or_treebank_is_refused(tiny_recipe: Recipe, tmp_p
     blocks = Path(str(tiny_recipe.data.train)).read_text(encoding="utf-8").split("\n\n")
     treebank.write_text("\n\n".join(blocks), encoding="utf-8")
     recipe = changed(short(tiny_recipe), data={"train": str(treebank)})
-    list(islice(train_parser(recipe, tmp_path / "run", CPU, {}), 3))
+    list(islice(train_parser(recipe, tmp_path / "run", CPU, {}), 4))
     with pytest.raises(ConfigError, match="another recipe"):
         next(train_parser(changed(recipe, train={"seed": 9}), tmp_path / "run", CPU, {}))
     treebank.write_text("\n\n".join([*blocks[1:-1], blocks[0], ""]), encoding="utf-8")
