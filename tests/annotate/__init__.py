@@ -1,0 +1,1 @@
+"""A package, so that its pages and those of `serve` have different names."""
