@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from annotate.page.benches import HEBREW, LONG, TEXTS, conllu_of
 from playwright.sync_api import Browser, Page, sync_playwright
 from serve.page.conftest import CHROMIUM, DESKTOP, FAILED_LOAD
+
+from annotate.page.benches import HEBREW, LONG, TEXTS, conllu_of
 
 _ENVIRONMENT = {name: os.environ[name] for name in os.environ if name != "HEADWISE_TOKEN"}
 _ENVIRONMENT["OMP_NUM_THREADS"] = "1"

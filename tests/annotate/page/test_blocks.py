@@ -4,9 +4,10 @@ import json
 from typing import Any
 
 import pytest
+from playwright.sync_api import Page, expect
+
 from annotate.page.benches import RARE, press, settled
 from annotate.page.conftest import Opener
-from playwright.sync_api import Page, expect
 
 pytestmark = pytest.mark.slow
 DONT = (

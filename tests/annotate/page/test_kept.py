@@ -4,9 +4,10 @@ import signal
 from collections.abc import Callable
 
 import pytest
+from playwright.sync_api import expect
+
 from annotate.page.benches import RARE, TEXTS, conllu_of, press, rows_of, settled, word
 from annotate.page.conftest import Opener, Served
-from playwright.sync_api import expect
 
 pytestmark = pytest.mark.slow
 Serve = Callable[..., Served]

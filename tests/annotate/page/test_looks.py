@@ -3,6 +3,8 @@
 from collections.abc import Callable
 
 import pytest
+from playwright.sync_api import expect
+
 from annotate.page.benches import (
     LONG,
     PHONE,
@@ -15,7 +17,6 @@ from annotate.page.benches import (
     word,
 )
 from annotate.page.conftest import Opener, Served
-from playwright.sync_api import expect
 
 pytestmark = pytest.mark.slow
 TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"

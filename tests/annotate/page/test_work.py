@@ -4,9 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Route, expect
+
 from annotate.page.benches import TEXTS, conllu_of, go_to, press, settled, word
 from annotate.page.conftest import Opener, Served
-from playwright.sync_api import Route, expect
 
 pytestmark = pytest.mark.slow
 
