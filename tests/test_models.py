@@ -87,7 +87,7 @@ def test_each_package_is_what_its_manifest_says(name: str) -> None:
 @pytest.mark.parametrize("name", FOLDERS)
 def test_pages_name_every_licence_that_forbids_commercial_use(name: str) -> None:
     about = load_bundle(FOLDERS[name]).manifest.about
-    for page in (ROOT / "README.md", ROOT / "docs/models.md"):
+    for page in (ROOT / "README.md", ROOT / "docs/research/models.md"):
         rows = [line for line in page.read_text().splitlines() if line.startswith(f"| `{name}` |")]
         assert rows, f"{page.name} has no row of {name}"
         assert ("-NC-" in rows[0]) == about.is_non_commercial

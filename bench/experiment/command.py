@@ -113,7 +113,9 @@ def with_inputs(plan: Plan, runs: Sequence[Run], data: Path, only: Sequence[str]
             continue
         problem = f"{'/'.join(names)}: no {paths[0]}"
         if any(names[0] == pattern.split("/")[0] for pattern in only):
-            raise ConfigError(problem, "docs/recipes.md and bench/paper/README.md list the files")
+            raise ConfigError(
+                problem, "docs/research/recipes.md and bench/paper/README.md list the files"
+            )
         say(f"skipped   {problem}")
     return [run for run in runs if not missing[run.names]]
 

@@ -1,4 +1,4 @@
-"""The commands and answers in `docs/serving.md` are real ones."""
+"""The commands and answers in `docs/serve.md` are real ones."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 
-PAGE = (Path(__file__).parent.parent.parent / "docs" / "serving.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parent.parent.parent / "docs" / "serve.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"```sh\n(.*?)```(?:\n\n```json\n(.*?)```)?", re.DOTALL)
 
 

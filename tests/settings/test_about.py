@@ -6,7 +6,7 @@ import pytest
 from headwise.errors import ConfigError
 from headwise.settings.about import About, read_about
 
-PAGE = Path(__file__).parents[2] / "docs/models.md"
+PAGE = Path(__file__).parents[2] / "docs/package.md"
 
 
 @pytest.mark.parametrize(

@@ -185,7 +185,7 @@ def _check_flags(
         what = "--model: headwise corpus takes one model"
         raise ConfigError(what, "headwise parse takes several as an ensemble")
     if re.match(r"[a-z][a-z0-9+.-]+:/", str(output), re.IGNORECASE):
-        hint = "choose a folder that all machines share; docs/scale.md has an alternative"
+        hint = "choose a folder that all machines share; docs/corpus.md has an alternative"
         raise ConfigError(f"--output {output}: shards are written to folders only", hint)
     if workers == 0 and address is not None:
         raise ConfigError("--workers 0 and --address: choose one", "--workers 0 does not use Ray")

@@ -8,7 +8,7 @@ there. Input that was CoNLL-U keeps every byte except the columns to fill, as in
 In Parquet and in Arrow tables, a row is a sentence, and the columns of its words are lists. Slot i
 of each list belongs to word i + 1, so `heads` counts from 1, and 0 is ROOT. Offsets count the
 characters of the document as it was given; a word of a multi-word token that does not occur in the
-text has none. `docs/scale.md` lists the columns.
+text has none. `docs/corpus.md` lists the columns.
 """
 
 import gzip

@@ -1,6 +1,6 @@
 """The JSON API: `POST /parse`, and what a server reports about itself.
 
-`schema.py` describes it for programs, `docs/serving.md` for people.
+`schema.py` describes it for programs, `docs/serve.md` for people.
 """
 
 import io

@@ -1,7 +1,7 @@
 """Requests and responses as structs, and the API described in OpenAPI 3.1.
 
 The schemas are derived from the structs that the code decodes and encodes; only paths, statuses
-and descriptions are written here. `docs/serving.md` describes the API for people.
+and descriptions are written here. `docs/serve.md` describes the API for people.
 """
 
 from collections.abc import Mapping

@@ -48,4 +48,4 @@ class About(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
 def read_about(path: Path) -> About:
     """Read a TOML file with the fields of `About`; each `[[sources]]` is a `DataSource`."""
-    return to_struct(read_toml(path, "docs/models.md has an example"), About, str(path))
+    return to_struct(read_toml(path, "docs/package.md has an example"), About, str(path))
