@@ -10,7 +10,8 @@ from headwise.text.choose import (
 
 ENGLISH = "The children love the sweets that their grandmother makes, and they eat them every day."
 GERMAN = "Die Kinder lieben die Süßigkeiten ihrer Großmutter, und sie essen sie jeden Tag gerne."
-SHORT_GERMAN = "Die Großmutter backt."
+SHORT_GERMAN = "Süßigkeiten für die Kinder!"
+SHORTEST_GERMAN = "Großmutter!"
 NYNORSK = "Borna elskar godteri, og dei leikar ute i hagen kvar einaste dag saman med hunden sin."
 MODELS = {"de": "de", "en": "en", "en-accurate": "en"}
 
@@ -35,14 +36,16 @@ def test_text_that_says_little_gets_the_likeliest_model(text: str) -> None:
     assert choose_model(text, MODELS) in MODELS
 
 
-def test_only_long_and_clear_text_is_called_foreign() -> None:
+def test_only_clear_text_is_called_foreign() -> None:
     assert other_language(GERMAN, "en") == "de"
     assert other_language(GERMAN, "de") is None
-    assert other_language(SHORT_GERMAN, "en") is None
+    assert other_language(SHORT_GERMAN, "en") == "de"
+    assert other_language(SHORTEST_GERMAN, "en") is None
+    assert other_language("Angela Merkel, Köln", "en") is None
     assert other_language("Berlin, München, Köln " * 2, "en") is None
     assert other_language(GERMAN, "eu") is None  # it cannot tell how Basque the text is
     assert other_language(GERMAN, "") is None
-    assert not guess_language(SHORT_GERMAN).is_clear
+    assert not guess_language(SHORTEST_GERMAN).is_clear
 
 
 def test_every_model_with_a_name_has_a_language() -> None:

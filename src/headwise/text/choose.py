@@ -21,8 +21,10 @@ CLEAR = 0.9
 """A language that is this likely is beyond doubt."""
 UNLIKELY = 0.01
 """A language that is less likely than this is ruled out."""
-FEWEST_LETTERS = 60
-"""Shorter texts are never called clear: names and foreign words weigh too much in them."""
+SHORT = 30
+"""Texts with fewer letters must leave a tenth of that doubt: names weigh much in them."""
+FEWEST_LETTERS = 12
+"""Texts with fewer letters are never called clear."""
 FEWEST_TO_CHOOSE = 20
 """So few do where the user asked for a choice, and a wrong model would be no help."""
 
@@ -38,7 +40,13 @@ class LanguageGuess:
     @property
     def is_clear(self) -> bool:
         """Whether the text is long enough, and its language beyond doubt."""
-        return self.probability >= CLEAR and self.n_letters >= FEWEST_LETTERS
+        enough = self.n_letters >= FEWEST_LETTERS
+        return enough and self.probability >= 1 - (1 - CLEAR) * self.doubt
+
+    @property
+    def doubt(self) -> float:
+        """The share of the usual doubt that a text of this length may leave."""
+        return 1.0 if self.n_letters >= SHORT else 0.1
 
 
 def guess_language(text: str) -> LanguageGuess:
@@ -57,7 +65,7 @@ def other_language(text: str, language: str) -> str | None:
         return None
     guess = guess_language(text)
     log_prob = identifier.log_probs(text)[identifier.languages.index(language)]
-    is_other = guess.language != language and log_prob < np.log(UNLIKELY)
+    is_other = guess.language != language and log_prob < np.log(UNLIKELY * guess.doubt)
     return guess.language if is_other and guess.is_clear else None
 
 
