@@ -26,7 +26,7 @@ class DecodeConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     decoder: Decoder = "mst"
     """`greedy` (Eq. 8), `mst` (repair by Chu-Liu-Edmonds) or `eisner` (projective trees)."""
     single_root: bool = False
-    """Exactly one word hangs on ROOT; the paper has no such constraint."""
+    """Require exactly one word on ROOT; the paper has no such constraint."""
     weights: ArcWeights = "log-probability"
     """Arc weights in repair: `log-probability` (authors' code) or `probability` (the paper)."""
 

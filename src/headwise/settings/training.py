@@ -12,13 +12,14 @@ class DataConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     """Where the trees are."""
 
     train: str | tuple[str, ...] = ""
-    """Treebank to learn from, or a list of several, the main one first; files, or folders that hold
-    a train file. Usually given by `--train`."""
+    """Treebank to learn from, or a list with the main one first: files, or folders that contain a
+    train file. Usually given by `--train`."""
     dev: str | tuple[str, ...] = ""
-    """Treebank to choose the best epoch on; usually given by `--dev`. More in a list are scored at
-    the end, each by itself. Without one, the last 10 of every 100 sentences of train."""
+    """Treebank on which the best epoch is chosen; usually given by `--dev`. Other treebanks in a
+    list are only scored at the end, each separately. Without dev, the last 10 of every 100
+    sentences of train are used."""
     format: Format = "conllu"
-    """How the files are written: `conllu` or `conllx`."""
+    """Format of the files: `conllu` or `conllx`."""
     punctuation: Punctuation = "ptb"
     """Words left out of the dev scores that choose an epoch: `none`, `ptb`, `conllx` or `ud`."""
 
@@ -31,64 +32,67 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     batch_size: Count = 32
     """Sentences in a batch."""
     steps: Count = 1
-    """Batches in an epoch at the least; a small treebank is gone through several times."""
+    """Minimum number of batches in an epoch; a small treebank is read several times."""
     max_length: Count = 100
-    """Longer training sentences are left out (and counted aloud); parsing has no such limit."""
+    """Longer training sentences are left out, and their number is reported; parsing has no such
+    limit."""
     dropout: Share = 0.35
     """Share of the inputs of each LSTM layer (`pei`: of the window) set to zero at each word."""
     recurrent_dropout: Share = 0.1
     """Share of the candidate cell updates set to zero; for `pei`, of the hidden units of pairs."""
     init: Rate = 0.1
-    """Every parameter starts uniform in [-init, init]."""
+    """Every parameter is initialised uniformly in [-init, init]."""
     clip: Rate = 5.0
-    """The gradient is scaled down to this norm."""
+    """Maximum norm of the gradient."""
     adam_epochs: Annotated[int, Meta(ge=1, le=10_000)] = 15
-    """At most so many epochs of Adam."""
+    """Maximum number of epochs of Adam."""
     adam_rate: Rate = 0.001
     """Learning rate of Adam."""
     encoder_rate: Rate = 5e-5
-    """The same for the weights of `model.encoder`; it rises and falls with `adam_rate`."""
+    """Learning rate of `model.encoder`; it rises and falls with `adam_rate`."""
     layer_decay: Annotated[float, Meta(gt=0.0, le=1.0)] = 1.0
-    """Each layer of `model.encoder` learns at so many times the rate of the layer above it, and its
-    tables at so many times that of the first layer; 1 for one rate."""
+    """The learning rate of each layer of `model.encoder` is that of the layer above it times this
+    factor; the same holds for its tables, below the first layer. 1 gives all the same rate."""
     sgd_epochs: Annotated[int, Meta(ge=0, le=10_000)] = 10
-    """Then at most so many epochs of plain SGD from the best epoch; 0 for none."""
+    """Maximum number of epochs of plain SGD, which start from the best epoch of Adam; 0 for
+    none."""
     sgd_rate: Rate = 0.001
     """Learning rate of SGD."""
     patience: Count = 1
-    """A phase ends after so many epochs in a row without a better dev UAS."""
+    """A phase ends after this many epochs in a row without a better dev UAS."""
     locked: bool = False
-    """Drop the same units at every word of a sentence, and some of a_i as well."""
+    """Drop the same units at every word of a sentence, and also units of a_i."""
     input_dropout: Share = 0.0
-    """Share of the vectors (word, tag, marks, spelling, pre-trained, transformer) of each word that
-    are dropped whole; what is left is scaled up."""
+    """Share of the vectors of each word (word, tag, marks, spelling, pre-trained, transformer) that
+    are dropped as a whole; the others are scaled up."""
     word_dropout: Share = 0.0
     """Share of the words that become UNK."""
     schedule: Literal["constant", "cosine"] = "constant"
-    """Adam's learning rate: the same throughout, or rising for `warmup` epochs and falling to zero
-    with `adam_epochs`."""
+    """Learning rate of Adam: `constant`, or `cosine`, which rises for `warmup` epochs and falls to
+    zero at `adam_epochs`."""
     warmup: Annotated[float, Meta(ge=0.0, le=10_000.0)] = 1.0
-    """Epochs in which the rate of a `cosine` rises."""
+    """Epochs in which the rate of `cosine` rises."""
     average: Share = 0.0
-    """Decay of an exponential moving average of the weights, which is what is scored and kept;
-    0 for the weights themselves."""
+    """Decay of an exponential moving average of the weights. The average is what is scored and
+    saved; 0 uses the weights themselves."""
     tag_weight: Annotated[float, Meta(ge=0.0, le=100.0)] = 0.3
     """Weight of the loss of predicted tags."""
     window: Count = 20
-    """Batches that are sorted by length together after shuffling."""
+    """Number of batches that are sorted by length together after shuffling."""
     calibrate: bool = False
-    """Divide the scores of heads by a number, fitted on dev, in the end: no tree changes (with
-    `decode.weights = "log-probability"`, so only with that), but probabilities can be believed."""
+    """At the end, divide the scores of heads by a number fitted on dev, so that probabilities are
+    realistic. No tree changes. Needs `decode.weights = "log-probability"`."""
 
 
 class LabelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How the labels are learned, on gold heads (end of Sec. 3.2)."""
 
     joint: bool = False
-    """Also while the heads are learned, in one loss; the paper learns labels afterwards only."""
+    """Also learn labels together with the heads, in one loss. The paper learns them only
+    afterwards."""
     epochs: Annotated[int, Meta(ge=0, le=10_000)] = 20
-    """Epochs of AdaGrad; the one with the best dev LAS on repaired trees is kept. 0, for none, goes
-    with `joint` only."""
+    """Epochs of AdaGrad; the one with the best dev LAS on repaired trees is kept. 0 for none, which
+    needs `joint`."""
     rate: Rate = 0.01
     """Learning rate of AdaGrad."""
     batch_size: Count = 256
@@ -111,17 +115,18 @@ class StartConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
     model: str = ""
     """A model folder with weights, the folder of a run, or a name; usually given by `--start`. The
-    models that we ship have no weights. If the recipe sets nothing in `[model]`, the settings of
-    this model are used."""
+    models that come with headwise have no weights. If the recipe sets nothing in `[model]`, the
+    settings of this model are used."""
     vocabulary: Literal["joined", "new"] = "joined"
-    """`joined`: what the model knows and what the treebank adds, to adapt a model and keep what it
-    knew; `new`: that of the treebank alone, to start one language from a network of many."""
+    """`joined`: the vocabulary of the model, extended by that of the treebank; use this to adapt a
+    model and keep what it knows. `new`: the vocabulary of the treebank only; use this to start one
+    language from a network trained on many."""
     replay: str | tuple[str, ...] = ()
     """Files to learn from again, so that the model does not forget: treebanks that it was trained
-    on, or text without trees, which it annotates itself."""
+    on, or text without trees, which the model annotates itself."""
     replay_share: Share = 0.5
-    """Share of the sentences of an epoch that are replayed, drawn anew for each epoch; less if
-    there are not so many."""
+    """Share of replayed sentences in an epoch, drawn again for each epoch; less if there are not
+    enough."""
     rate: Annotated[float, Meta(gt=0.0, le=1.0)] = 0.5
     """All learning rates are multiplied by this."""
 
@@ -130,14 +135,18 @@ class TeachConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """Models whose distributions are learned from beside the gold trees (distillation)."""
 
     models: Annotated[tuple[str, ...], Meta(min_length=1)]
-    """Folders of trained models, with weights; the mean of their distributions is what teaches."""
+    """Folders of trained models with weights; the network learns from the mean of their
+    distributions."""
     weight: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.5
     """w: the loss of a word is (1 - w) times that of its gold head, plus w times the cross-entropy
-    with the teachers' distribution; likewise for its label (with `label.joint`) and its tags."""
+    with the teachers' distribution. The same holds for its label (with `label.joint`) and its
+    tags."""
     temperature: Annotated[float, Meta(ge=0.1, le=100.0)] = 1.0
-    """Above 1 the distributions of both sides are flatter when they are compared."""
+    """Values above 1 flatten the distributions of both sides before they are compared."""
     text: tuple[str, ...] = ()
-    """More files to learn from, with words but without trees: the teachers' trees serve as gold."""
+    """More files to learn from, with words but without trees: the teachers' trees are used as gold.
+    If the student reads tags, tags in the file are kept; otherwise the teachers' tags replace them.
+    These files add nothing to the vocabulary."""
 
 
 class SegmentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -148,21 +157,21 @@ class SegmentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     channels: Size = 48
     """Units of each layer of convolution."""
     layers: Annotated[int, Meta(ge=1, le=8)] = 5
-    """Layers; each sees twice as far as the one below it."""
+    """Number of layers; each sees twice as far as the one below it."""
     min_count: Count = 5
-    """Characters seen fewer times in training are known by their class only."""
+    """Characters seen fewer times in training are represented by their class only."""
     epochs: Annotated[int, Meta(ge=1, le=10_000)] = 12
     """Epochs of Adam; the one with the best dev scores is kept."""
     steps: Count = 300
-    """Batches in an epoch at the least; a small treebank is gone through several times."""
+    """Minimum number of batches in an epoch; a small treebank is read several times."""
     rate: Rate = 0.003
     """Learning rate at the start; it falls to zero along a cosine."""
     window: Count = 512
-    """Characters in a row of a batch."""
+    """Characters in each row of a batch."""
     batch_size: Count = 8
     """Rows in a batch."""
     dropout: Share = 0.15
-    """Share of what each layer adds that is set to zero."""
+    """Share of the output of each layer that is set to zero."""
     character_dropout: Share = 0.05
     """Share of the characters that show only their class."""
     join: Share = 0.2
@@ -170,24 +179,24 @@ class SegmentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     alone: Share = 0.05
     """Share of the sentences that become a paragraph of their own."""
     bare: Share = 0.1
-    """Share of the sentences at the end of a paragraph that lose their last mark."""
+    """Share of the sentences at the end of a paragraph that lose their final punctuation mark."""
     apostrophes: Share = 0.0
     """Share of the sentences whose contractions lose their apostrophe (`dont`)."""
     abbreviations: Share = 0.0
     """Share of the sentences that get an abbreviation made of two letters (`e.g.`)."""
     emoji: Share = 0.0
-    """Share of the sentences that get an emoji before their last mark."""
+    """Share of the sentences that get an emoji before their final mark."""
     end_epochs: Annotated[int, Meta(ge=0, le=10_000)] = 0
-    """Epochs of a second network, which decides by the words around where sentences end; 0 for
-    none."""
+    """Epochs of a second network, which helps to find sentence ends from the surrounding words; 0
+    for none."""
     end_words: Count = 10_000
-    """Words that the second network knows, the most frequent ones; others have a shape and an
+    """Size of its vocabulary, the most frequent words; others are represented by shape and
     ending."""
     end_size: Size = 32
     """Length of its word vectors."""
     end_channels: Size = 64
     """Units of each of its layers."""
     end_layers: Annotated[int, Meta(ge=1, le=8)] = 4
-    """Its layers; four see 15 words to either side, five see 31."""
+    """Number of its layers; four see 15 words to either side, five see 31."""
     end_dropout: Share = 0.3
-    """Share of its inputs, and of what each layer adds, that is set to zero."""
+    """Share of its inputs and of the output of each layer that is set to zero."""
