@@ -5,6 +5,7 @@
 # make wheel      build the wheel into dist/; the same commit gives the same bytes
 # make sbom       list what an installation brings with it, as CycloneDX, in dist/
 # make checksums  write models/SHA256SUMS and the index of the models of this release anew
+# make docs       build the documentation as a site, build/docs/site/index.html
 # make labels     write the table of labels in docs/labels.md anew
 # make clean      remove everything the other targets made
 
@@ -15,7 +16,7 @@ STAMP = .venv/installed
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 COVERAGE_REPORT = .cache/coverage.json
 
-.PHONY: check check-all install lint types test fuzz wheel sbom checksums labels clean
+.PHONY: check check-all install lint types test fuzz wheel sbom checksums docs labels clean
 
 check: lint types test
 
@@ -59,6 +60,10 @@ sbom: wheel
 checksums: $(STAMP)
 	mkdir -p .cache && $(BIN)/headwise models --folder models --json > .cache/index.json && mv .cache/index.json src/headwise/models/index.json
 	git ls-files models src/headwise/models | grep -v SHA256SUMS | LC_ALL=C sort | xargs sha256sum > models/SHA256SUMS
+
+docs: $(STAMP)
+	rm -rf build/docs && $(BIN)/python docs/gather.py build/docs
+	$(BIN)/zensical build --strict --config-file build/docs/zensical.toml
 
 labels: $(STAMP)
 	mkdir -p .cache && sed '/^| label/,$$d' docs/labels.md > .cache/labels.md
