@@ -62,13 +62,14 @@ def test_equals_brute_force(n_words: int, decoder: Decoder, single_root: bool) -
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover
 @BOTH
 @ROOTS
 @pytest.mark.parametrize("n_words", [4, 5, 6])
 def test_equals_brute_force_on_ten_thousand_matrices(
     n_words: int, decoder: Decoder, single_root: bool
 ) -> None:
-    check_equals_brute_force(range(1000, 4400), n_words, decoder, single_root)
+    check_equals_brute_force(range(1000, 1850), n_words, decoder, single_root)
 
 
 def networkx_best(
