@@ -23,6 +23,8 @@ def check_equals_brute_force(
         random = np.random.default_rng(seed)
         constraints = random_constraints(random, n_words) if seed % 3 else Constraints()
         scores = random_scores(seed, n_words) * random.choice([0.0, 1.0, 8.0, 40.0])
+        if seed % 2:  # takes logs
+            scores[random.integers(1, n_words + 1), random.integers(0, n_words + 1)] = -2000.0
         trees = constrained_trees(constraints, n_words, single_root, projective)
 
         def sum_up() -> TreeDistribution:
@@ -59,13 +61,14 @@ def test_equals_brute_force(n_words: int, single_root: bool, projective: bool) -
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover
 @ROOTS
 @PROJECTIVE
 @pytest.mark.parametrize("n_words", [4, 5, 6])
 def test_equals_brute_force_on_ten_thousand_matrices(
     n_words: int, single_root: bool, projective: bool
 ) -> None:
-    check_equals_brute_force(range(1000, 4400), n_words, single_root, projective)
+    check_equals_brute_force(range(1000, 1850), n_words, single_root, projective)
 
 
 def log_determinant(scores: np.ndarray, single_root: bool) -> mpmath.mpf:

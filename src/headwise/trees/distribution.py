@@ -4,7 +4,8 @@ Eq. 5 gives every word a distribution over heads, by itself. Here the heads of a
 together, given that they are a tree: P(tree) is proportional to the product of P_head of its arcs.
 Sums over all trees are left to `matrix_tree`, those over projective trees to `inside_outside`.
 
-Sets of words that only one arc may enter (see `allowed`), all words among them if there is one
+If numbers get too small for `plain_arc_marginals`, or words are to stay together, logs are summed.
+Then sets of words that only one arc may enter (see `allowed`), all words among them if there is one
 root, are dealt with by lowering the scores of arcs that enter them: by so much that all trees with
 an entry more, together, are 0 in float64. Log space has room for that, at the price of a few
 digits: of 40 words with log-probabilities down to -80, some 12 are left.
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from headwise.trees.allowed import allowed_arcs, count_entries, entered_sets, no_tree
 from headwise.trees.constraints import Constraints
 from headwise.trees.inside_outside import projective_marginals
-from headwise.trees.matrix_tree import arc_marginals
+from headwise.trees.matrix_tree import arc_marginals, plain_arc_marginals
 from headwise.trees.tree import Heads, ScoreMatrix
 
 _NEGLIGIBLE = 800.0
@@ -76,7 +77,13 @@ def distribution_of_trees(
     constraints = constraints or Constraints()
     allowed = allowed_arcs(constraints, n_words, single_root, projective)
     scores = np.where(allowed, head_log_probs, -np.inf).astype(np.float64)
-    sets = entered_sets(constraints.subtrees, n_words, single_root and not projective)
+    n_possible_roots = np.count_nonzero(scores[:, 0] > -np.inf)
+    one_root = bool(single_root and not projective and n_possible_roots > 1)
+    if not projective and not constraints.subtrees:
+        plain = plain_arc_marginals(scores, one_root)
+        if plain is not None:
+            return TreeDistribution(scores, marginals=plain[1], log_total=plain[0])
+    sets = entered_sets(constraints.subtrees, n_words, one_root)
     entries = count_entries(sets)  # [N+1, N+1]
     cost = _cost_of_entry(scores) if len(sets) else 0.0
     lowered = scores - cost * entries

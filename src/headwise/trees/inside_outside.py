@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.trees.eisner import cells, diagonal
 from headwise.trees.matrix_tree import NOTHING, log_sum
 from headwise.trees.tree import ScoreMatrix
 
@@ -34,20 +33,19 @@ def projective_marginals(scores: ScoreMatrix, single_root: bool) -> tuple[float,
     Returns:
         -inf, and all 0, if there is no tree.
     """
-    n_slots = len(scores)
-    weights = np.where(scores > -np.inf, scores, NOTHING)[np.newaxis]  # [1, N+1, N+1]
-    weights[:, 0] = NOTHING
+    weights = np.where(scores > -np.inf, scores, np.float64(NOTHING))  # [N+1, N+1]
+    weights[0] = NOTHING
     inside = _inside(weights, single_root)
-    log_z = float(inside.complete[0, 0, n_slots - 1])
+    log_z = float(inside.complete[0, -1])
     if log_z < NOTHING / 2:
-        return -np.inf, np.zeros((n_slots, n_slots))
-    return log_z, _outside(inside, single_root)[0]
+        return -np.inf, np.zeros_like(weights)
+    return log_z, _outside(inside, single_root)
 
 
 class _Inside(NamedTuple):
-    """Logs of sums over all ways to build a span, each `[1, N+1, N+1]`, as in `eisner.Chart`.
+    """Logs of sums over all ways to build a span, each `[N+1, N+1]`, as in `eisner.Chart`.
 
-    `between` sums over what is between the ends of spans, for each width `[1, N+1-width]`.
+    `between` sums over what is between the ends of spans, for each width `[N+1-width]`.
     """
 
     complete: LogTable
@@ -58,63 +56,100 @@ class _Inside(NamedTuple):
 
 def _inside(weights: LogTable, single_root: bool) -> _Inside:
     """Sum over all ways to build each span, narrow ones first."""
-    complete, reached, incomplete = (np.zeros(weights.shape) for _ in range(3))
-    inners = [np.zeros((1, 0))]
-    for width in range(1, weights.shape[1]):
-        inner = log_sum(cells(complete, 0, 0, width) + cells(complete, width, 1, width))
+    incomplete = np.ascontiguousarray(weights.T)  # [head, dependent]
+    complete, reached = np.zeros_like(incomplete), np.zeros_like(incomplete)
+    between = [np.zeros(0)]
+    for width in range(1, len(weights)):
+        from_left, from_right = _inner_parts(complete, width)
+        inner = log_sum(from_left + from_right)  # [S]
         if single_root:
-            inner[:, 0] = complete[:, width, 1]  # nothing between ROOT and its one dependent
-        inners.append(inner)
-        np.add(inner, weights.diagonal(-width, 1, 2), out=diagonal(incomplete, width))
-        np.add(inner, weights.diagonal(width, 1, 2), out=diagonal(incomplete, -width))
-        right = log_sum(cells(incomplete, 0, 1, width) + cells(reached, width, 1, width))
-        diagonal(complete, width)[:] = diagonal(reached, -width)[:] = right
-        left = log_sum(cells(incomplete, width, 0, width) + cells(reached, 0, 0, width))
-        diagonal(complete, -width)[:] = diagonal(reached, width)[:] = left
-    return _Inside(complete, reached, incomplete, inners)
+            inner[0] = complete[width, 1]  # nothing between ROOT and its one dependent
+        between.append(inner)
+        _add(inner, _ends(incomplete, width))
+        whole = log_sum(_arc_parts(incomplete, width) + _rest_parts(reached, width))  # [2, S]
+        _ends(complete, width)[:] = whole
+        _ends(reached, width)[::-1] = whole
+    return _Inside(complete, reached, incomplete, between)
 
 
 def _outside(inside: _Inside, single_root: bool) -> LogTable:
-    """Return the probability of each arc, `[1, N+1, N+1]`, `[dependent, head]`."""
-    shape = inside.complete.shape
-    complete, reached, incomplete = (np.zeros(shape) for _ in range(3))  # probabilities of spans
-    complete[:, 0, -1] = 1.0
-    for width in range(shape[1] - 1, 0, -1):
-        for sign, row, column in ((1, 0, 1), (-1, width, 0)):
-            # To the right: i to j is built from i to k and k to j. To the left: its mirror image.
-            place, other_place = (row, column, width), (width - row, column, width)
-            share = _shares(
-                cells(inside.incomplete, *place),
-                cells(inside.reached, *other_place),
-                inside.complete.diagonal(sign * width, 1, 2),
-            )
-            whole = complete.diagonal(sign * width, 1, 2) + reached.diagonal(-sign * width, 1, 2)
-            share *= whole[..., None]
-            _add(share, cells(incomplete, *place))
-            _add(share, cells(reached, *other_place))
-        place, other_place = (0, 0, width), (width, 1, width)
-        share = _shares(
-            cells(inside.complete, *place),
-            cells(inside.complete, *other_place),
-            inside.between[width],
-        )
+    """Return the probability of each arc, `[N+1, N+1]`, `[dependent, head]`."""
+    complete, reached, incomplete = (np.zeros_like(inside.complete) for _ in range(3))
+    complete[0, -1] = 1.0
+    for width in range(len(complete) - 1, 0, -1):
+        whole = _ends(complete, width) + _ends(reached, width)[::-1]  # [2, S]
+        share = _arc_parts(inside.incomplete, width) + _rest_parts(inside.reached, width)
+        _share_out(share, _ends(inside.complete, width), whole)
+        _add(share, _arc_parts(incomplete, width))
+        _add(share, _rest_parts(reached, width))
+        from_left, from_right = _inner_parts(inside.complete, width)
+        share = from_left + from_right  # [S, width]
         if single_root:
-            share[:, 0] = np.arange(width) == 0
-        between = incomplete.diagonal(width, 1, 2) + incomplete.diagonal(-width, 1, 2)  # [1, S]
-        share *= between[..., None]
-        _add(share, cells(complete, *place))
-        _add(share, cells(complete, *other_place))
-    return incomplete.transpose(0, 2, 1)
+            share[0, 1:] = NOTHING
+        inner = _ends(incomplete, width).sum(axis=0)  # [S]
+        _share_out(share, inside.between[width], inner)
+        _add(share, _inner_parts(complete, width))
+    return np.ascontiguousarray(incomplete.T)
 
 
-def _shares(first: LogTable, second: LogTable, total: LogTable) -> LogTable:
-    """Return the shares of sums of `first` and `second` `[1, S, K]` in their total `[1, S]`."""
-    share: LogTable = first + second
-    share -= total[..., None]
-    np.minimum(share, 0.0, out=share)  # above it is rounding, of spans that cannot be
-    return np.exp(share, out=share)
+def _share_out(logs: LogTable, total: LogTable, probability: LogTable) -> None:
+    """Turn logs of ways `[..., S, K]` into shares of a probability `[..., S]`, in place."""
+    logs -= total[..., None]
+    np.minimum(logs, 0.0, out=logs)  # above it is rounding, of spans that cannot be
+    np.exp(logs, out=logs)
+    logs *= probability[..., None]
 
 
-def _add(share: LogTable, part: LogTable) -> None:
-    """Add to the cells of a table `[1, S, K]`, in place."""
-    part += share
+def _add(share: LogTable, cells: LogTable) -> None:
+    """Add to a view of a table, in place."""
+    cells += share
+
+
+def _arc_parts(incomplete: LogTable, width: int) -> LogTable:
+    """View the parts of spans that begin with an arc, to the right and to the left, `[2, S, K]`.
+
+    From i to j they go from i to k, where i < k <= j, or the mirror image of it.
+    """
+    return _view(incomplete, (0, 1), (width, 0), width)
+
+
+def _rest_parts(reached: LogTable, width: int) -> LogTable:
+    """View the parts that `_arc_parts` need to make up whole spans, `[2, S, K]`."""
+    return _view(reached, (width, 1), (0, 0), width)
+
+
+def _inner_parts(complete: LogTable, width: int) -> LogTable:
+    """View the two parts of what is between the ends of spans, from the left and from the right.
+
+    They meet between k and k + 1, for each k. `[2, S, K]`
+    """
+    return _view(complete, (0, 0), (width, 1), width)
+
+
+def _view(table: LogTable, first: tuple[int, int], second: tuple[int, int], width: int) -> LogTable:
+    """View, for each span, `width` cells in each of two places, `[2, S, K]`.
+
+    Those of the first span begin at the two places given, each next span starts one row lower and
+    one column further. `table` `[N+1, N+1]` is C-contiguous.
+    """
+    n_slots, size = len(table), table.itemsize
+    start, other = (row * n_slots + column for row, column in (first, second))
+    return np.ndarray(
+        (2, n_slots - width, width),
+        table.dtype,
+        buffer=table,
+        offset=start * size,
+        strides=((other - start) * size, (n_slots + 1) * size, size),
+    )
+
+
+def _ends(table: LogTable, width: int) -> LogTable:
+    """View the cells of spans from the left end to the right, and the other way, `[2, S]`."""
+    n_slots, size = len(table), table.itemsize
+    return np.ndarray(
+        (2, n_slots - width),
+        table.dtype,
+        buffer=table,
+        offset=width * size,
+        strides=(width * (n_slots - 1) * size, (n_slots + 1) * size),
+    )
