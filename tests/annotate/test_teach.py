@@ -13,6 +13,7 @@ from headwise.annotate.file.saved import AnnotatedFile
 from headwise.annotate.marks import Marks, with_marks
 from headwise.annotate.teach import Teacher, make_lesson
 from headwise.annotate.workbench import Workbench
+from headwise.model.bundle import slim
 from headwise.model.find import find_model
 from headwise.runtime.parser import Parser
 from tests.annotate.made_blocks import make_block
@@ -76,12 +77,13 @@ def test_too_few_sentences_are_refused(blocks: list[str]) -> None:
         make_lesson(blocks[:9])
 
 
-def test_a_model_without_weights_cannot_learn(
-    tmp_path: Path, blocks: list[str], parser: Parser
+def test_a_transformer_without_weights_cannot_learn(
+    tmp_path: Path, blocks: list[str], parser: Parser, encoder_run: Path
 ) -> None:
     teacher = Teacher(tmp_path / "file.conllu")
-    with pytest.raises(ConfigError, match="has no weights"):
-        teacher.start(blocks, parser, "en", 1)
+    slim(encoder_run / "model", tmp_path / "slim", "int8")
+    with pytest.raises(ConfigError, match="has a transformer and no weights"):
+        teacher.start(blocks, parser, str(tmp_path / "slim"), 1)
     assert teacher.answer.state == "idle"
     with pytest.raises(ConfigError, match="no new model yet"):
         teacher.load_taught()

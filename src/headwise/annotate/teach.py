@@ -23,7 +23,7 @@ from headwise.annotate.marks import clean_block, status_of
 from headwise.errors import ConfigError, DataError, HeadwiseError
 from headwise.evaluate.scores import score
 from headwise.files import make_folder, whole_file
-from headwise.model.bundle import WEIGHTS, load_bundle
+from headwise.model.bundle import load_bundle
 from headwise.model.find import find_model
 from headwise.runtime.parser import Parser
 from headwise.treebank.conllu import read_block
@@ -95,10 +95,10 @@ class Teacher:
         """Begin to train in the background; what cannot work is refused at once."""
         lesson = make_lesson(blocks)
         path = find_model(model)
-        if WEIGHTS not in load_bundle(path).contents:
-            what = f"the model {model} has no weights, so it cannot learn"
+        if not load_bundle(path).can_learn:
+            what = f"the model {model} has a transformer and no weights, so it cannot learn"
             raise ConfigError(
-                what, "start the workbench with a model that you trained: -m runs/mine"
+                what, "start the workbench with another model: -m en, or -m runs/mine"
             )
         with self._lock:
             if self._answer.state == "running":

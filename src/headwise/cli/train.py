@@ -41,20 +41,23 @@ if TYPE_CHECKING:
 )
 @click.argument("name_or_path", metavar="RECIPE", required=False)
 @click.option(
-    "--list", "lists", is_flag=True, help="List the recipes inside headwise, and for whom each is."
+    "--list",
+    "lists",
+    is_flag=True,
+    help="List the recipes that come with headwise, and who each is for.",
 )
 @click.option(
     "--train",
     "train_paths",
     multiple=True,
-    help="Treebank to learn from, a file or a folder; give several with the main one first.",
+    help="Treebank to learn from, a file or a folder. Repeatable, the main one first.",
 )
 @click.option(
     "--dev",
     "dev_paths",
     multiple=True,
-    help="Treebank that chooses the best epoch; further ones are scored at the end.  [default: the "
-    "last 10 of every 100 sentences of the main --train]",
+    help="Treebank on which the best epoch is chosen; others are only scored at the end. "
+    "Repeatable.  [default: the last 10 of every 100 sentences of the main --train]",
 )
 @click.option(
     "-o",
@@ -67,12 +70,16 @@ if TYPE_CHECKING:
     "--start",
     "start_model",
     metavar="MODEL",
-    help="Start from a trained model with weights: the folder of a run, or a package made with "
-    "--weights. The table [start] of the recipe says how.",
+    help="Start from a trained model: the folder of a run, or a name such as en. Settings are in "
+    "[start] of the recipe.",
 )
 @click.option("--seed", type=int, help="Random seed.  [default: train.seed of the recipe]")
 @click.option(
-    "--set", "settings", multiple=True, metavar="SECTION.KEY=VALUE", help="Change a setting."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="SECTION.KEY=VALUE",
+    help="Change a setting. Repeatable.",
 )
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
 @click.option(
@@ -80,6 +87,7 @@ if TYPE_CHECKING:
     type=click.Choice(["float32", "bfloat16"]),
     default="float32",
     show_default=True,
+    help="Precision of the computation; bfloat16 is faster on a GPU.",
 )
 def train(
     name_or_path: str | None,

@@ -16,7 +16,6 @@ from pathlib import Path
 from time import monotonic
 
 import msgspec
-import torch
 from torch import Tensor, nn
 
 from headwise.errors import ConfigError, HeadwiseError
@@ -47,8 +46,9 @@ from headwise.learn.fit.reports import (
     StartReport,
     TakenReport,
 )
-from headwise.learn.scorer import TorchScorer, load_network
+from headwise.learn.scorer import TorchScorer
 from headwise.learn.segment.train import export_segmenter, train_segmenter
+from headwise.learn.start.graphs import load_trained
 from headwise.learn.start.model import keep_start, open_start
 from headwise.learn.start.replay import add_replay
 from headwise.learn.start.weights import take_weights
@@ -275,8 +275,9 @@ def start(recipe: Recipe, folder: Path, compute: Compute) -> Run:
 
 def _take_over(network: Network, data: Data, bundle: Bundle) -> TakenReport:
     """Copy the weights of a trained model as far as they fit."""
-    trained = load_network(bundle, torch.device("cpu"))
-    skipped = set() if data.vectors is None else {"inputs.vector.weight"}
+    trained, skipped = load_trained(bundle)
+    if data.vectors is not None:
+        skipped.add("inputs.vector.weight")
     own, known = data.vocab.subwords, bundle.vocab.subwords
     if own is None or known is None or own.tokenizer != known.tokenizer:
         skipped |= {name for name, _ in network.named_parameters() if name.startswith("encoder.")}

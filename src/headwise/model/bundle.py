@@ -81,6 +81,11 @@ class Bundle:
     contents: Mapping[str, bytes] = field(repr=False)
     vocab: Vocab = NO_VOCAB
 
+    @property
+    def can_learn(self) -> bool:
+        """Whether training can start from it: it has weights, or graphs to read them back from."""
+        return WEIGHTS in self.contents or INPUTS.format("int8") in self.contents
+
     def read(self, name: str) -> bytes:
         """Return the bytes of a file, if the manifest lists it."""
         if name not in self.contents:

@@ -123,7 +123,7 @@ class BatchScorer:
         self._label = _open(bundle, f"label.{precision}.onnx")
         columns = COLUMNS.format(precision)
         self._columns = _open(bundle, columns) if columns in bundle.contents else None
-        self._v_a = _read_v_a(bundle)
+        self._v_a = read_pair_weights(bundle)
         self._batch_size = PASS_SIZE if precision == "int8" else 1
         # In int8 no word depends on those beside it; in float32 only what is looked up does not.
         reads_more = bool(self.vocab.alphabet.letters or self.vocab.lexicon)
@@ -303,7 +303,8 @@ class _PairWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     v_a: list[float]
 
 
-def _read_v_a(bundle: Bundle) -> FloatArray:
+def read_pair_weights(bundle: Bundle) -> FloatArray:
+    """Read v_a of Eq. 6 [k] from a model folder."""
     try:
         weights = msgspec.json.decode(bundle.read(PAIR_WEIGHTS), type=_PairWeights)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

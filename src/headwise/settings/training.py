@@ -114,9 +114,9 @@ class StartConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """A trained model that the network starts from."""
 
     model: str = ""
-    """A model folder with weights, the folder of a run, or a name; usually given by `--start`. The
-    models that come with headwise have no weights. If the recipe sets nothing in `[model]`, the
-    settings of this model are used."""
+    """A model folder, the folder of a run, or a name such as `en`; usually given by `--start`. A
+    model without weights is read back from its int8 graphs, unless it has a transformer. If the
+    recipe sets nothing in `[model]`, the settings of this model are used."""
     vocabulary: Literal["joined", "new"] = "joined"
     """`joined`: the vocabulary of the model, extended by that of the treebank; use this to adapt a
     model and keep what it knows. `new`: the vocabulary of the treebank only; use this to start one

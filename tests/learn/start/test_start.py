@@ -183,10 +183,28 @@ def test_a_transformer_is_taken_over_without_its_folder(
             assert torch.equal(weight, old._network.get_parameter(name)), name
 
 
-def test_a_model_without_weights_and_no_model_are_refused(
-    adapted: Recipe, full_run: Path, tmp_path: Path
+def test_a_model_without_weights_starts_from_its_graphs(
+    adapted: Recipe, full_run: Path, other_sentences: Path, tmp_path: Path
 ) -> None:
     slim(full_run / "model", tmp_path / "slim", "int8")
+    recipe = changed(
+        adapted, start={"model": str(tmp_path / "slim"), "replay": str(other_sentences)}
+    )
+    state = begun(recipe, tmp_path / "run")
+    assert state.taken is not None
+    assert list(state.taken.anew) == []
+    old = load_torch_scorer(load_bundle(full_run / "model"), "cpu")
+    for name, weight in old._network.named_parameters():
+        if not name.startswith(("inputs.", "label.last", "tag.last")):
+            close = state.network.get_parameter(name)
+            step = float(weight.detach().abs().max()) / 60
+            assert torch.allclose(weight, close, atol=step), name
+
+
+def test_a_transformer_without_weights_and_no_model_are_refused(
+    adapted: Recipe, encoder_run: Path, tmp_path: Path
+) -> None:
+    slim(encoder_run / "model", tmp_path / "slim", "int8")
     with pytest.raises(
         ModelError, match=r"no weights.safetensors.*\nhint: start from the folder of a run"
     ):

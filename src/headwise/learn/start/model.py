@@ -55,10 +55,10 @@ def open_start(recipe: Recipe, folder: Path, checkpoint: Checkpoint | None) -> t
     if not config.model:
         raise ConfigError("no model to start from", "--start MODEL, or start.model in the recipe")
     bundle = load_bundle(find_model(config.model))
-    if WEIGHTS not in bundle.contents:
+    if not bundle.can_learn:
         raise ModelError(
-            f"{config.model}: training cannot start from this model: it has graphs to parse with, "
-            f"but no {WEIGHTS}, as models inside headwise and in packages have none",
+            f"{config.model}: training cannot start from this model: it has a transformer, and "
+            f"graphs to parse with, but no {WEIGHTS}",
             "start from the folder of a run, such as --start runs/ewt, "
             "or from a package made with headwise package --weights",
         )

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import torch
 
 from headwise.errors import DataError
@@ -22,8 +23,9 @@ from headwise.learn.data.treebanks import (
 )
 from headwise.learn.scorer import load_torch_scorer
 from headwise.learn.start.model import KEPT
-from headwise.model.bundle import Bundle
+from headwise.model.bundle import WEIGHTS, Bundle
 from headwise.runtime.parser import Parser
+from headwise.runtime.scorer import load_scorer
 from headwise.settings.parsing import GPU_CHUNK_SIZE, ParserSettings
 from headwise.settings.recipe import Recipe
 from headwise.text.read import read_any
@@ -82,13 +84,13 @@ def add_replay(
 
 
 def _load_parser(bundle: Bundle, device: torch.device) -> Parser:
-    """Load the trained model; what is annotated already stays."""
+    """Load the trained model, without weights on the CPU; what is annotated already stays."""
     settings = ParserSettings(
-        decode=bundle.manifest.decode,
-        keep=("lemma", "upos", "xpos", "feats"),
-        chunk_size=GPU_CHUNK_SIZE,
-        look_ahead=1,
+        decode=bundle.manifest.decode, keep=("lemma", "upos", "xpos", "feats")
     )
+    if WEIGHTS not in bundle.contents:
+        return Parser(load_scorer(bundle), load_segmenter(bundle), settings)
+    settings = msgspec.structs.replace(settings, chunk_size=GPU_CHUNK_SIZE, look_ahead=1)
     return Parser(load_torch_scorer(bundle, str(device)), load_segmenter(bundle), settings)
 
 
