@@ -87,7 +87,20 @@ def test_each_package_is_what_its_manifest_says(name: str) -> None:
 @pytest.mark.parametrize("name", FOLDERS)
 def test_pages_name_every_licence_that_forbids_commercial_use(name: str) -> None:
     about = load_bundle(FOLDERS[name]).manifest.about
-    for page in (ROOT / "README.md", ROOT / "docs/research/models.md"):
+    for page in (ROOT / "docs/languages.md", ROOT / "docs/research/models.md"):
         rows = [line for line in page.read_text().splitlines() if line.startswith(f"| `{name}` |")]
         assert rows, f"{page.name} has no row of {name}"
         assert ("-NC-" in rows[0]) == about.is_non_commercial
+    readme = " ".join((ROOT / "README.md").read_text().split())
+    (sentence,) = [part for part in readme.split(". ") if "not for commercial use" in part]
+    assert f"`{name}`" in readme
+    assert (f"`{name}`" in sentence) == about.is_non_commercial
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_the_page_of_languages_has_sizes_and_scores_of_each_model(name: str) -> None:
+    offer = describe_model(name, FOLDERS[name])
+    page = (ROOT / "docs/languages.md").read_text()
+    (row,) = [line for line in page.splitlines() if line.startswith(f"| `{name}` |")]
+    assert f"| {offer.size / 1e6:.1f} |" in row
+    assert f"| {offer.scores['dev_upos']:.1f} / {offer.scores['dev_las']:.1f} |" in row
