@@ -107,6 +107,11 @@ def install(extra: str) -> str:
     return command
 
 
+def how_to_convert(encoding: str) -> str:
+    """Write the command that turns a file in another encoding into UTF-8."""
+    return f"iconv -f {encoding} -t UTF-8 FILE > NEW_FILE"
+
+
 def refuse(value: object, types: tuple[type, ...], message: str) -> None:
     """Raise a `TypeError` if a value has one of the types that are often passed by mistake."""
     if isinstance(value, types):

@@ -155,12 +155,30 @@ def test_bytes_decode_however_they_are_cut(text: str, cuts: list[int]) -> None:
 
 
 @pytest.mark.parametrize(
-    "start", [b"%PDF-1.7\n", b"PK\x03\x04rest", b"{\\rtf1 x}", b"\xd0\xcf\x11\xe0"]
+    "start",
+    [
+        *(b"%PDF-1.7\n", b"PK\x03\x04rest", b"{\\rtf1 x}", b"\xd0\xcf\x11\xe0"),
+        *(b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff\xe0\x00\x10JFIF"),
+    ],
 )
 def test_a_document_that_is_not_text_is_named(start: bytes) -> None:
     with pytest.raises(DataError, match=r"this is .*, not text\nhint: .*plain text"):
         list(decode_utf8([start, b"more"], "a.doc"))
     assert "".join(decode_utf8([b"see ", b"%PDF-1.7"])) == "see %PDF-1.7"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "what"),
+    [
+        ("utf-16", "this is UTF-16, not UTF-8\nhint: .*iconv -f UTF-16 -t UTF-8"),
+        ("utf-16-le", "full of zero bytes\nhint: if it is UTF-16"),
+        ("utf-16-be", "full of zero bytes\nhint: if it is UTF-16"),
+    ],
+)
+def test_utf_16_is_named(encoding: str, what: str) -> None:
+    with pytest.raises(DataError, match=rf"^a.txt: .*{what}"):
+        list(decode_utf8(["Kids love candy.\n".encode(encoding)], "a.txt"))
+    assert list(decode_utf8([b"a stray zero \0 is kept"])) == ["a stray zero \0 is kept"]
 
 
 @pytest.mark.parametrize("form", ["auto", "text", "lines", "tokens"])

@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from headwise.errors import DataError, HeadwiseError
+from headwise.errors import DataError, HeadwiseError, how_to_convert
 from headwise.files import open_source, unpack_start
 from headwise.settings.choices import Input
 from headwise.text.segmenter import Segmenter, read_text
@@ -40,8 +40,12 @@ _FILE_TYPES = {
     b"PK\x03\x04": "a zip archive (as .docx, .odt and .epub are)",
     b"{\\rtf": "rich text",
     b"\xd0\xcf\x11\xe0": "an old office document",
+    b"\x89PNG": "a PNG picture",
+    b"\xff\xd8\xff": "a JPEG picture",
 }
 """The first bytes of files that are often mistaken for text."""
+_MOST_ZEROS = 10
+"""Percent of zero bytes that text may have; in UTF-16 it is about half."""
 _MARK = BYTE_ORDER_MARK.encode()
 _NAME = re.compile(r".*\.conllu(\.gz|\.xz)?", re.IGNORECASE | re.DOTALL)
 _SENTENCE_ID = "# sent_id = "
@@ -187,6 +191,8 @@ def decode_utf8(chunks: Iterable[bytes], source: str = "<stream>") -> Iterator[s
         kind = next((k for start, k in _FILE_TYPES.items() if data.startswith(start)), None)
         if kind and not n_bytes:
             raise DataError(f"this is {kind}, not text", source, hint="save it as plain text first")
+        if not n_bytes:
+            _refuse_utf16(data, source)
         n_held = len(decoder.getstate()[0])
         try:
             text = decoder.decode(data, final=chunk is None)
@@ -194,9 +200,19 @@ def decode_utf8(chunks: Iterable[bytes], source: str = "<stream>") -> Iterator[s
             raise DataError(
                 f"byte {n_bytes - n_held + error.start} (counting from 0) is not UTF-8",
                 source,
-                hint="convert the text first: iconv -f ENCODING -t UTF-8",
+                hint=f"convert it first, for example: {how_to_convert('WINDOWS-1252')}",
             ) from None
         n_bytes += len(data)
         if text:
             yield text.removeprefix(BYTE_ORDER_MARK) if is_start else text
             is_start = False
+
+
+def _refuse_utf16(start: bytes, source: str) -> None:
+    """Refuse UTF-16, which without a mark at its start can be valid UTF-8 full of zeros."""
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        hint = f"convert it first: {how_to_convert('UTF-16')}"
+        raise DataError("this is UTF-16, not UTF-8", source, hint=hint)
+    if start.count(0) * 100 > len(start) * _MOST_ZEROS:
+        hint = f"if it is UTF-16, convert it first: {how_to_convert('UTF-16LE')}"
+        raise DataError("this is not text: it is full of zero bytes", source, hint=hint)

@@ -7,6 +7,7 @@ CoNLL-X has PHEAD and PDEPREL. A malformed sentence is an error, `file:line: wha
 sentence of more than `MAX_SENTENCE_BYTES` is always an error, so that memory stays bounded.
 """
 
+import codecs
 import io
 import re
 from collections.abc import Iterable, Iterator
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal, get_args
 
-from headwise.errors import ConfigError, DataError, plural
+from headwise.errors import ConfigError, DataError, how_to_convert, plural
 from headwise.files import open_source
 from headwise.settings.choices import Format
 from headwise.treebank.sentence import BLANK, Sentence, Word
@@ -170,6 +171,11 @@ class _FormatError(Exception):
     """What breaks the format in a line, and a hint; the caller knows its file and number."""
 
 
+def _probable_encoding(line: bytes) -> str:
+    is_utf16 = line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return "UTF-16" if is_utf16 else "ENCODING"
+
+
 def _decode(block: list[bytes], name: str, first_line: int) -> list[str]:
     try:
         lines = [line.decode("utf-8") for line in block]
@@ -178,7 +184,7 @@ def _decode(block: list[bytes], name: str, first_line: int) -> list[str]:
             f"byte {error.start + 1} of the line is not UTF-8",
             name,
             first_line + block.index(error.object),
-            "convert the file first: iconv -f ENCODING -t UTF-8",
+            f"convert the file first: {how_to_convert(_probable_encoding(block[0]))}",
         ) from None
     if first_line == 1 and lines[0].startswith("\ufeff"):
         raise DataError("the file starts with a byte order mark", name, 1, "save it without BOM")
