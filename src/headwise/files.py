@@ -14,7 +14,10 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, BinaryIO, TextIO, cast
 
 from headwise.errors import DataError
@@ -28,6 +31,10 @@ _DAMAGE = (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile)
 _XZ_ALIGNMENT = 4
 """Stream padding between or after xz streams is zeros, a multiple of four of them."""
 _DESCRIPTORS = "/proc/self/fd"
+_SIMILAR = 0.8
+"""How alike two names are if one may be a mistyped form of the other, from 0 to 1."""
+_MAX_NAMES = 5_000
+"""Names in a folder that are compared with a mistyped one."""
 
 
 @contextmanager
@@ -80,7 +87,29 @@ def open_file(path: str | Path) -> BinaryIO:
     try:
         return open(path, "rb")
     except OSError as error:
-        raise DataError(_reason(error), str(path), hint="is the path right?") from error
+        raise DataError(_reason(error), str(path), hint=about_path(str(path))) from error
+
+
+def about_path(path: str) -> str:
+    """Say what may be wrong with the path of a file that cannot be opened."""
+    if os.path.isdir(path):
+        return "name a file in this folder"
+    similar = None if os.path.exists(path) else similar_name(path)
+    return f"did you mean {quote(similar)}?" if similar else "is the path right?"
+
+
+def similar_name(path: str) -> str | None:
+    """Find the file that was probably meant: spelt nearly alike, or the same but for its ending."""
+    folder, name = os.path.split(path)
+    try:
+        with os.scandir(folder or ".") as entries:
+            names = [entry.name for entry in islice(entries, _MAX_NAMES)]
+    except (OSError, ValueError):  # ValueError: the name has a zero byte
+        return None
+    names = [other for other in names if len(other.split()) == len(name.split())]
+    without_ending = [other for other in names if name and os.path.splitext(other)[0] == name]
+    close = without_ending or get_close_matches(name, names, 1, _SIMILAR)
+    return os.path.join(folder, close[0]) if close else None
 
 
 def _reason(error: OSError) -> str:
@@ -215,7 +244,10 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     """
     final = Path(os.path.realpath(path))
     temporary = final.with_name(f".{final.name}.{secrets.token_hex(4)}")
-    with writing(str(path), "can files be created in this folder?"):
+    hint = "can files be created in this folder?"
+    if not final.parent.exists():
+        hint = f"there is no such folder; create it first: mkdir -p {quote(str(path.parent))}"
+    with writing(str(path), hint):
         descriptor = _create(temporary)
     try:
         with (

@@ -131,7 +131,7 @@ def test_the_name_of_the_output_gives_its_format(name: str, start: bytes, tmp_pa
 
 def test_pictures_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
     message = refusal("parse", "Hi.", "-o", tmp_path / "a.pdf")
-    assert f"-o {tmp_path}/a.pdf: .pdf is not written\nhint: use .svg, .png or .html" in message
+    assert f"-o {tmp_path}/a.pdf: .pdf is not written\nhint: use .conllu, .json, .svg" in message
     assert not (tmp_path / "a.pdf").exists()
 
 

@@ -63,6 +63,8 @@ def test_what_names_no_file_is_text(text: str) -> None:
         ("./notes", "did you mean ./notes.txt?"),
         ("data/whatever", "is the path right?"),
         ("data/*.jsonl", "no file matches this pattern"),
+        ("data/nowhere/", "is the path right?"),
+        ("data/nowhere/deeper/file", "is the path right?"),
         (r"data\a.txt", "is the path right?"),
         ("https://example.org/page", "headwise fetches nothing from the network"),
     ],
@@ -86,6 +88,9 @@ def test_several_arguments_are_files_each_once() -> None:
     for arguments in (["Kids", "love", "candy."], ["Kids love candy.", "So do I."]):
         with pytest.raises(DataError, match="several arguments are files; put text in quotes"):
             find_sources(arguments, "auto", as_text=False)
+    for names in (["notes.txt", "candy"], ["one.txt", "two.txt"]):
+        with pytest.raises(DataError, match="No such file or directory\nhint: is the path"):
+            find_sources(names, "auto", as_text=False)
     with pytest.raises(DataError, match="candy: No such file or directory\nhint: is the path"):
         find_sources(["notes.txt", "candy"], "auto", as_text=False)
 
@@ -100,7 +105,7 @@ def test_several_texts_are_paragraphs() -> None:
 
 
 def test_a_treebank_is_never_text() -> None:
-    with pytest.raises(DataError, match="Candy: No such file"):
+    with pytest.raises(DataError, match=r"Candy: No such file or directory\nhint: is [^T]*$"):
         find_sources(["Candy"], "conllu", as_text=False)
 
 

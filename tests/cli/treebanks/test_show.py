@@ -99,6 +99,18 @@ def test_pictures_go_by_the_name_of_the_output(kids: Path, tmp_path: Path) -> No
     assert (tmp_path / "tree.txt").read_text(encoding="utf-8") == shown(kids)
     assert shown(kids, "--format", "svg", "-s", 1).startswith("<svg ")
     assert ".gif is not written" in refusal("show", kids, "-o", tmp_path / "a.gif")
+    for name in ("a.json", "a.conllu"):
+        assert "headwise show draws trees" in refusal("show", kids, "-o", tmp_path / name)
+    assert not list(tmp_path.glob("a.*"))
+
+
+def test_what_is_no_file_is_refused_with_what_was_meant(kids: Path, tmp_path: Path) -> None:
+    assert f"did you mean {kids}?" in refusal("show", tmp_path / "kid.conllu")
+    assert "hint: name a file in this folder" in refusal("show", tmp_path)
+    message = refusal("show", "Kids love candy.")
+    assert "draw its tree: headwise parse 'Kids love candy.' --format tree" in message
+    done = headwise("show", stdin=b"")
+    assert (done.returncode, done.stderr) == (0, b"headwise: the input has no sentences\n")
 
 
 def test_a_text_is_refused_with_the_command_that_draws_it(tmp_path: Path) -> None:

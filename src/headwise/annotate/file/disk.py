@@ -5,7 +5,7 @@ import io
 from pathlib import Path
 
 from headwise.errors import DataError
-from headwise.files import GZIP_MAGIC, XZ_MAGIC, whole_file
+from headwise.files import GZIP_MAGIC, XZ_MAGIC, about_path, whole_file
 from headwise.treebank.conllu import blocks
 
 MAX_SENTENCES = 200_000
@@ -62,7 +62,7 @@ def _read_bytes(path: Path) -> bytes:
             data = stream.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         what = error.strerror or str(error)
-        raise DataError(what, name, hint="is the path right?") from error
+        raise DataError(what, name, hint=about_path(name)) from error
     if len(data) > MAX_FILE_BYTES:
         what = f"the file has more than {MAX_FILE_BYTES >> 20} MiB"
         raise DataError(what, name, hint="annotate it in parts")

@@ -10,11 +10,11 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
-from itertools import islice
+from pathlib import Path
 from shlex import quote
 
 from headwise.errors import ConfigError, DataError, escape_controls
+from headwise.files import similar_name
 from headwise.settings.choices import Input
 
 ENDINGS = (".txt", ".text", ".conllu", ".conllx", ".conll")
@@ -28,10 +28,6 @@ _FILE_NAME = re.compile(
 )
 """Starts like a path, has a `_`, or is one word with the ending of a file."""
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S*")
-_SIMILAR = 0.8
-"""How alike two names are if one may be a mistyped form of the other, from 0 to 1."""
-_MAX_NAMES = 5_000
-"""Names in a folder that are compared with a mistyped one."""
 _LONGEST_NAME = 255
 """Characters; longer arguments are text at first sight."""
 
@@ -88,7 +84,7 @@ def find_sources(
             is_text = len(arguments) == 1 and form not in ("conllu", "conllx")
             if is_text and not looks_like_a_file(argument):
                 return [ParseInput(argument, is_file=False)]
-            raise _no_such_file(argument, arguments)
+            raise _no_such_file(argument, arguments, form)
         for source in sources:
             found.setdefault(os.path.realpath(source.content), source)
     return list(found.values())
@@ -144,39 +140,28 @@ def looks_like_a_file(argument: str) -> bool:
         return False
     if _FILE_NAME.fullmatch(argument) or _ADDRESS.fullmatch(argument):
         return True
-    folder = os.path.dirname(argument)
-    return bool(folder and os.path.isdir(folder)) or similar_name(argument) is not None
+    folders = Path(argument).parents
+    is_below = any(os.path.isdir(folder) for folder in folders if str(folder) not in (".", "/"))
+    return is_below or similar_name(argument) is not None
 
 
 def _may_be_a_name(argument: str) -> bool:
     return 0 < len(argument) <= _LONGEST_NAME and "\n" not in argument
 
 
-def similar_name(argument: str) -> str | None:
-    """Find the file that was probably meant: spelt nearly alike, or the same but for its ending."""
-    folder, name = os.path.split(argument)
-    try:
-        with os.scandir(folder or ".") as entries:
-            names = [entry.name for entry in islice(entries, _MAX_NAMES)]
-    except OSError:
-        return None
-    names = [other for other in names if len(other.split()) == len(name.split())]
-    without_ending = [other for other in names if name and os.path.splitext(other)[0] == name]
-    close = without_ending or get_close_matches(name, names, 1, _SIMILAR)
-    return os.path.join(folder, close[0]) if close else None
-
-
-def _no_such_file(argument: str, arguments: Sequence[str]) -> DataError:
+def _no_such_file(argument: str, arguments: Sequence[str], form: Input) -> DataError:
     text = " ".join(arguments)
+    or_text = "" if form in ("conllu", "conllx") else " If it is text: --text"
+    are_names = any(os.path.exists(one) or _FILE_NAME.fullmatch(one) for one in arguments)
     similar = similar_name(argument) if _may_be_a_name(argument) else None
     if _ADDRESS.fullmatch(argument):
         hint = "headwise fetches nothing from the network: download it first"
     elif similar is not None:
-        hint = f"did you mean {quote(similar)}? If it is text: --text"
-    elif len(arguments) > 1 and not any(map(os.path.exists, arguments)):
+        hint = f"did you mean {quote(similar)}?{or_text}"
+    elif len(arguments) > 1 and not are_names:
         hint = f"several arguments are files; put text in quotes: {quote(text[:200])}"
     elif glob.has_magic(argument):
         hint = "no file matches this pattern"
     else:
-        hint = "is the path right? If it is text: --text"
+        hint = f"is the path right?{or_text}"
     return DataError("No such file or directory", argument[:_LONGEST_NAME], hint=hint)

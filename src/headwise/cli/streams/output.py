@@ -45,7 +45,7 @@ _ENDINGS: dict[OutputFormat, str] = {
     "png": ".png",
     "html": ".html",
 }
-_OTHER_PICTURES = (
+_NOT_WRITTEN = (
     ".jpg",
     ".jpeg",
     ".gif",
@@ -55,7 +55,13 @@ _OTHER_PICTURES = (
     ".eps",
     ".ps",
     ".pdf",
+    ".doc",
     ".docx",
+    ".odt",
+    ".xlsx",
+    ".csv",
+    ".xml",
+    ".parquet",
 )
 """Endings of outputs that somebody may ask for, and nobody wants to find CoNLL-U in."""
 SHOWN: tuple[PredictedColumn, ...] = ("upos",)
@@ -97,7 +103,7 @@ def choose_format(
 ) -> OutputFormat:
     """Choose the format by the flag, by the name of the output, or by where it goes."""
     name = output.removesuffix(".gz").removesuffix(".xz")
-    asked = asked or format_of(name)
+    asked = asked or format_of(name, "use .conllu, .json, .svg, .png or .html")
     check_picture(asked, screen)
     hint = "headwise convert turns one into the other"
     if form == "conllx" and asked == "conllu":
@@ -119,11 +125,11 @@ def choose_format(
     return asked or ("tree" if screen.is_terminal else "conllx" if form == "conllx" else "conllu")
 
 
-def format_of(name: str) -> OutputFormat | None:
+def format_of(name: str, hint: str = "use .svg, .png or .html") -> OutputFormat | None:
     """Tell a format by the ending of a file name; what is never written is refused."""
     ending = os.path.splitext(name)[1].lower()
-    if ending in _OTHER_PICTURES:
-        raise ConfigError(f"-o {name}: {ending} is not written", "use .svg, .png or .html")
+    if ending in _NOT_WRITTEN:
+        raise ConfigError(f"-o {name}: {ending} is not written", hint)
     return BY_SUFFIX.get(ending)
 
 

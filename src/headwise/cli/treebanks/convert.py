@@ -14,7 +14,7 @@ from headwise.convert.conversion import Conversion, Converted, TreebankFormat, c
 from headwise.convert.heads import load_rules
 from headwise.convert.splits import SPLIT_PARTS, Part, SplitName, find_split_files, hold_out_last
 from headwise.errors import ConfigError, DataError, plural
-from headwise.files import make_folder, open_target
+from headwise.files import about_path, make_folder, open_target
 
 _FORMATS = click.Choice(["penn", "conllu", "conllx"])
 _RULES_OF_SPLIT = {"ptb": "english", "ctb": "chinese"}
@@ -129,7 +129,7 @@ def _format_of(sources: tuple[str, ...]) -> TreebankFormat:
     """Guess the format by the names of the files, which must exist."""
     for source in sources:
         if source != "-" and not os.path.exists(source):
-            raise DataError("No such file or directory", source, hint="is the path right?")
+            raise DataError("No such file or directory", source, hint=about_path(source))
     names = [name.removesuffix(".gz").removesuffix(".xz") for name in sources]
     formats: tuple[TreebankFormat, ...] = ("conllu", "conllx")
     matching = (form for form in formats if all(name.endswith(f".{form}") for name in names))

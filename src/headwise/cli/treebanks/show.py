@@ -4,9 +4,11 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from shlex import quote
 
 import click
 
+from headwise.cli.streams.inputs import looks_like_a_file
 from headwise.cli.streams.output import (
     SHOWN,
     OutputFormat,
@@ -90,10 +92,12 @@ def show_trees(
     On a terminal, several trees are shown page by page. headwise parse draws trees of text.
     """
     screen = screen_of(output)
-    asked = out_form or format_of(output.removesuffix(".gz").removesuffix(".xz"))
-    chosen: OutputFormat = "tree" if asked in (None, "json") else asked
+    chosen = out_form or _format_of(output)
     check_picture(chosen, screen)
     shown = SHOWN if columns is None else columns_to_show(columns)
+    if source != "-" and not os.path.exists(source) and not looks_like_a_file(source):
+        hint = f"to parse a text and draw its tree: headwise parse {quote(source)} --format tree"
+        raise DataError("No such file or directory", source, hint=hint)
     sentences = select_sentences(
         _read(source, form), [SentenceChoice.read(one) for one in wanted], source
     )
@@ -112,14 +116,27 @@ def show_trees(
             stream.write(piece)
 
 
+def _format_of(output: str) -> OutputFormat:
+    """Choose by the name of the output; a treebank or JSON is not drawn."""
+    chosen = format_of(output.removesuffix(".gz").removesuffix(".xz"))
+    if chosen == "json" or output.lower().endswith((".conllu", ".conllx")):
+        what = f"-o {output}: headwise show draws trees, and this name is not that of a drawing"
+        raise ConfigError(what, "use .txt, .svg, .png or .html")
+    return chosen or "tree"
+
+
 def _read(source: str, form: Format) -> Iterator[Sentence]:
     """Read a treebank; a text is refused with the command that draws it."""
-    name = "this" if source == "-" else source
+    name = _named(source)
     hint = f"to parse and draw it: headwise parse {source} --format tree"
     no_text = ConfigError(f"{name} is text, not a treebank: it has no trees", hint)
     for item in read_any(source, "auto" if form == "conllu" else form, None, "raise", no_text):
         assert isinstance(item, Sentence)
         yield item
+
+
+def _named(source: str) -> str:
+    return "the input" if source == "-" else escape_controls(source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +180,8 @@ def select_sentences(
             yield number, sentence
         if wanted and not missing:
             return
+    if not number:
+        click.echo(f"headwise: {_named(source)} has no sentences", err=True)
     if missing:
         one = min(missing, key=wanted.index)
         what = f"there is no sentence {one.name}; the file has {plural(number, 'sentence')}"
