@@ -31,7 +31,7 @@ def test_pairing_is_lazy() -> None:
     ],
 )
 def test_a_difference_names_both_files(text: str, expected: str) -> None:
-    with pytest.raises(DataError, match="same tokenisation") as caught:
+    with pytest.raises(DataError, match="the same sentences and words") as caught:
         list(pair_sentences(GOLD, spell("out.conllu", text)))
     assert caught.value.what == expected
 

@@ -12,8 +12,8 @@ from headwise.errors import DataError
 from headwise.treebank.sentence import Sentence
 
 _HINT = (
-    "the gold and the predicted file must have the same text in the same tokenisation; "
-    "for output from raw text: headwise evaluate --align"
+    "both files must have the same sentences and words; "
+    "to score output from raw text: headwise evaluate --align"
 )
 
 
