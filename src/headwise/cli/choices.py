@@ -18,50 +18,50 @@ _FLAGS = (
         "--keep",
         default="",
         metavar="COLUMNS",
-        help="Keep these values of the input and fill in only what is blank: lemma, upos, xpos, "
-        "feats, heads, labels, with commas between them. Trees are made around given heads.",
+        help="Keep the values of these columns and fill in only blanks: lemma, upos, xpos, feats, "
+        "heads, labels, separated by commas. Trees are built around given heads.",
     ),
     click.option(
         "--keep-tags/--no-keep-tags",
         default=None,
-        help="The same as --keep upos,xpos. Default: the model replaces them, unless it reads "
-        "tags.",
+        help="Same as --keep upos,xpos. By default the model replaces them, unless it reads tags.",
     ),
     click.option(
         "--lemmas",
         metavar="FILE",
-        help="Lemmas that win over the model's: lines of form, UPOS (or _ for any) and lemma, "
-        "with tabs between them.",
+        help="File with lemmas that override the model's: lines of form, UPOS (or _ for any) and "
+        "lemma, separated by tabs.",
     ),
     click.option(
         "--probabilities",
         is_flag=True,
-        help="Write the probability of each value into MISC of CoNLL-U: HeadProb, LabelProb, "
+        help="Write the probability of each value to MISC of CoNLL-U: HeadProb, LabelProb, "
         "UposProb, XposProb, FeatsProb, LemmaProb.",
     ),
     click.option(
         "--decoder",
         type=click.Choice(["greedy", "mst", "eisner"]),
-        help="greedy: each word's best head, tree or not; mst: repair what is not a tree; eisner: "
-        "repair what is not a projective tree. Default: the model's.",
+        help="greedy: each word's best head, whether or not this is a tree; mst: repair what is "
+        "not a tree; eisner: repair what is not a projective tree. Default: the setting of the "
+        "model.",
     ),
     click.option(
         "--single-root/--multi-root",
         default=None,
-        help="Exactly one root in a sentence, or any number. Default: the model's.",
+        help="Exactly one root in a sentence, or any number. Default: the setting of the model.",
     ),
     click.option(
         "--precision",
         type=click.Choice(["int8", "float32"]),
         default="int8",
         show_default=True,
-        help="Precision of the network on a CPU, if the model has it.",
+        help="Precision of the network on a CPU. The model must have it.",
     ),
     click.option(
         "--device",
         default="cpu",
         show_default=True,
-        help="cpu or cuda, which needs headwise[train].",
+        help="cpu, or cuda, which needs headwise[train].",
     ),
 )
 

@@ -1,6 +1,6 @@
 """`headwise completion`: the Tab key completes commands, flags, files and names of models.
 
-The scripts are those of click. They ask headwise itself what fits, so they never grow old.
+The scripts are those of click. They ask headwise for completions, so they never become outdated.
 """
 
 import os
@@ -27,13 +27,13 @@ _BEFORE_ZSH = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit
     ),
 )
 @click.argument("shell", type=click.Choice(SHELLS), required=False)
-@click.option("--install", is_flag=True, help="Set it up for this user.")
+@click.option("--install", is_flag=True, help="Install it for this user.")
 def completion(shell: str | None, install: bool) -> None:
-    """Print the script that completes headwise in SHELL, or set it up.
+    """Print or install the script that completes headwise commands with the Tab key.
 
-    SHELL is bash, zsh or fish; default: the one that SHELL in the environment names. --install
-    writes the script into a folder of headwise and, for bash and zsh, one line into .bashrc or
-    .zshrc that loads it.
+    The shell is bash, zsh or fish; by default the one in the variable SHELL. --install saves the
+    script in a folder of headwise and, for bash and zsh, adds a line that loads it to .bashrc or
+    .zshrc.
     """
     shell = shell or _shell_of_user()
     script = _script(shell)

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     type=click.Choice(["auto", "text", "jsonl", "parquet", "conllu"]),
     default="auto",
     show_default=True,
-    help="Format of the inputs. auto: by the name of each file, text if the name does not say.",
+    help="Format of the inputs. auto: by the name of each file, otherwise text.",
 )
 @click.option(
     "--split",
@@ -72,8 +72,16 @@ if TYPE_CHECKING:
     show_default=True,
     help="What a document is in text files: the text between blank lines, a line, or a file.",
 )
-@click.option("--text-column", default="text", show_default=True, help="Text in JSONL and Parquet.")
-@click.option("--id-column", help="Document id in JSONL and Parquet.  [default: file and position]")
+@click.option(
+    "--text-column",
+    default="text",
+    show_default=True,
+    help="Column with the text in JSONL and Parquet.",
+)
+@click.option(
+    "--id-column",
+    help="Column with the document id in JSONL and Parquet.  [default: file and position]",
+)
 @click.option(
     "--format",
     "shard_format",
@@ -93,13 +101,13 @@ if TYPE_CHECKING:
     default=4,
     show_default=True,
     metavar="MIB",
-    help="Input of one shard; at most this much is lost when a worker dies.",
+    help="Input for one shard. If a worker dies, at most this much is repeated.",
 )
 @click.option(
     "--workers",
     type=click.IntRange(0, 100_000),
-    help="Processes that parse; 0: only this one, without Ray. The output does not depend on it.  "
-    "[default: one for each core]",
+    help="Number of processes that parse; 0: only this one, without Ray. The output does not "
+    "depend on it.  [default: one for each core]",
 )
 @click.option(
     "--address", help="Address of a Ray cluster to join.  [default: start Ray on this machine]"
@@ -109,10 +117,10 @@ if TYPE_CHECKING:
     type=click.FloatRange(0, 1, min_open=True),
     default=1.0,
     show_default=True,
-    help="With --device cuda; 0.25: four workers share a GPU.",
+    help="With --device cuda. With 0.25, four workers share a GPU.",
 )
 @how_to_parse
-@click.option("--quiet", is_flag=True, help="No progress and no summary on stderr.")
+@click.option("--quiet", is_flag=True, help="Show no progress and no summary on stderr.")
 def corpus(
     inputs: tuple[str, ...],
     output: Path,

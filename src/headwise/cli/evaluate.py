@@ -58,19 +58,20 @@ from headwise.treebank.sentence import Sentence
     type=click.Choice(["conllu", "conllx"]),
     default="conllu",
     show_default=True,
+    help="Format of the files.",
 )
 @click.option(
     "--punctuation",
     type=click.Choice(["none", "ptb", "conllx", "ud"]),
     default="none",
     show_default=True,
-    help="Words to leave out. ptb: gold XPOS is one of `` '' . , : PU; conllx: all characters are "
-    "Unicode punctuation; ud: gold UPOS is PUNCT.",
+    help="Words that are not scored. ptb: gold XPOS is one of `` '' . , : PU; conllx: all "
+    "characters are Unicode punctuation; ud: gold UPOS is PUNCT.",
 )
 @click.option(
     "--universal",
     is_flag=True,
-    help="Compare labels up to the first colon only, as the shared tasks do.",
+    help="Compare labels only up to the first colon, as the shared tasks do.",
 )
 @click.option(
     "--align",
@@ -82,21 +83,21 @@ from headwise.treebank.sentence import Sentence
 @click.option(
     "--diff",
     is_flag=True,
-    help="Instead of scores: the words in which two files differ, in their sentences, and what is "
-    "confused with what. Neither file is gold: UAS, LAS and Cohen's kappa say how far they agree. "
-    "Compares HEAD, DEPREL and UPOS; with --details all columns from LEMMA to DEPREL.",
+    help="Instead of scores, show the words in which two files differ, in their sentences, and "
+    "what is confused with what. Neither file is gold: UAS, LAS and Cohen's kappa show how far "
+    "they agree. Compares HEAD, DEPREL and UPOS; with --details all columns from LEMMA to DEPREL.",
 )
 @click.option(
     "--calibration",
     is_flag=True,
-    help="Instead of scores: how far the probabilities in MISC of PREDICTED are off, for each "
-    "column (written by headwise parse --probabilities).",
+    help="Instead of scores, show for each column how reliable the probabilities in MISC of "
+    "PREDICTED are (written by headwise parse --probabilities).",
 )
 @click.option(
     "--details",
     is_flag=True,
-    help="Add scores by relation and by sentence length; with --calibration, by probability; with "
-    "--diff, all columns.",
+    help="Also show scores by relation and by sentence length; with --calibration, by "
+    "probability; with --diff, all columns.",
 )
 @click.option(
     "--seed",
@@ -106,7 +107,12 @@ from headwise.treebank.sentence import Sentence
     help="Seed of the bootstrap.",
 )
 @click.option(
-    "--format", "out_form", type=click.Choice(["text", "json"]), default="text", show_default=True
+    "--format",
+    "out_form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Format of the scores.",
 )
 def evaluate(
     gold: str,

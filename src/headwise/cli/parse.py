@@ -51,7 +51,12 @@ _OUTPUT_FORMATS = click.Choice(["conllu", "conllx", "json", "tree", "svg", "png"
     ),
 )
 @click.argument("arguments", metavar="[FILE]...|[TEXT]", nargs=-1, type=click.Path())
-@click.option("--text", "as_text", is_flag=True, help="The arguments are text, even if files.")
+@click.option(
+    "--text",
+    "as_text",
+    is_flag=True,
+    help="Treat the arguments as text, even if files of that name exist.",
+)
 @click.option(
     "-m",
     "--model",
@@ -60,8 +65,8 @@ _OUTPUT_FORMATS = click.Choice(["conllu", "conllx", "json", "tree", "svg", "png"
     default=[DEFAULT_MODEL],
     show_default=True,
     shell_complete=complete_models,
-    help="Name, language or folder; several are an ensemble, which averages their distributions. "
-    "auto: the installed model for the language of the input, told by its first 8 KB.",
+    help="Name, language or folder. Repeat it for an ensemble, which averages the probabilities "
+    "of the models. auto: the installed model for the language of the first 8 KB of the input.",
 )
 @click.option(
     "-o",
@@ -69,7 +74,8 @@ _OUTPUT_FORMATS = click.Choice(["conllu", "conllx", "json", "tree", "svg", "png"
     type=click.Path(),
     default="-",
     show_default=True,
-    help="File; .gz and .xz pack. With several inputs, a folder: one file for each input.",
+    help="File to write; .gz and .xz are compressed. With several inputs, a folder with one file "
+    "for each input.",
 )
 @click.option(
     "--input",
@@ -77,22 +83,22 @@ _OUTPUT_FORMATS = click.Choice(["conllu", "conllx", "json", "tree", "svg", "png"
     type=_INPUT_FORMS,
     default="auto",
     show_default=True,
-    help="text: running text; lines: one sentence a line; tokens: one sentence a line, a space "
-    "between words; auto: conllu where it looks like that, else text.",
+    help="text: running text; lines: one sentence per line; tokens: one sentence per line, with "
+    "spaces between words; auto: conllu if the input looks like it, otherwise text.",
 )
 @click.option(
     "--format",
     "out_form",
     type=_OUTPUT_FORMATS,
-    help="json: one object a line; tree: drawn in characters; svg, png: one picture; html: a page. "
-    "Default: by the name of the output (.json, .jsonl, .svg, .png, .html); tree on a terminal, "
-    "else conllu (conllx if the input is).",
+    help="json: one object per line; tree: drawn in characters; svg, png: one picture; html: a "
+    "page. Default: by the name of the output (.json, .jsonl, .svg, .png, .html); otherwise tree "
+    "on a terminal and conllu elsewhere (conllx if the input is).",
 )
 @click.option(
     "--columns",
     metavar="COLUMNS",
-    help="Columns that trees and pictures show beside the words: lemma, upos, xpos, feats, with "
-    "commas between them.  [default: upos]",
+    help="Columns to show beside the words in trees and pictures: lemma, upos, xpos, feats, "
+    "separated by commas.  [default: upos]",
 )
 @how_to_parse
 @click.option(
@@ -117,14 +123,14 @@ _OUTPUT_FORMATS = click.Choice(["conllu", "conllx", "json", "tree", "svg", "png"
     type=click.IntRange(1, 256),
     default=1,
     show_default=True,
-    help="Threads; the output does not depend on them.",
+    help="Number of threads; the output does not depend on it.",
 )
 @click.option(
     "--processes",
     type=click.IntRange(1, 256),
     default=1,
     show_default=True,
-    help="Processes, which share the model; on long input they are faster than threads.",
+    help="Number of processes, which share the model; on long input they are faster than threads.",
 )
 @click.option(
     "--memory-budget",
@@ -140,10 +146,10 @@ _OUTPUT_FORMATS = click.Choice(["conllu", "conllx", "json", "tree", "svg", "png"
     type=click.Choice(["raise", "skip"]),
     default="raise",
     show_default=True,
-    help="Malformed CoNLL-U: stop, or report it and pass it through unparsed (other formats than "
-    "CoNLL leave it out).",
+    help="Malformed CoNLL-U: stop, or report it and write it unparsed (formats other than CoNLL "
+    "leave it out).",
 )
-@click.option("--quiet", is_flag=True, help="No progress and no summary on stderr.")
+@click.option("--quiet", is_flag=True, help="Show no progress and no summary on stderr.")
 def parse(
     arguments: tuple[str, ...],
     as_text: bool,
@@ -171,9 +177,9 @@ def parse(
 ) -> None:
     """Parse FILEs, a TEXT or stdin (-, the default).
 
-    FILE is text or CoNLL-U, plain, gz or xz; a folder stands for the texts and treebanks in it.
-    What names no file is text, unless it looks like the name of a file. In CoNLL-U, tags, heads and
-    labels are filled in; all else stays the same.
+    FILE is text or CoNLL-U, plain, gz or xz. For a folder, all texts and treebanks in it are
+    parsed. An argument that is not a file is parsed as text, unless it looks like a file name. In
+    CoNLL-U, only the columns that the model predicts are changed.
     """
     screen = screen_of(output)
     chosen = choose_format(out_form, output, form, screen, probabilities, bool(k_best) or marginals)

@@ -70,30 +70,30 @@ def _setting(name: str, kind: Any, help_text: str) -> Callable[[_Command], _Comm
     "--lemmas",
     default="",
     metavar="FILE",
-    help="Lemmas that win over the models': lines of form, UPOS (or _ for any) and lemma, with "
-    "tabs between them.",
+    help="File with lemmas that override the models': lines of form, UPOS (or _ for any) and "
+    "lemma, separated by tabs.",
 )
 @_setting("--host", click.STRING, "Address to listen on.")
-@_setting("--port", click.IntRange(0, 65535), "0 for any free port.")
+@_setting("--port", click.IntRange(0, 65535), "Port to listen on; 0 for any free port.")
 @click.option(
     "--workers",
     type=click.IntRange(0, 256),
     default=0,
-    help="Threads that parse.  [default: one per core]",
+    help="Number of threads that parse.  [default: one per core]",
 )
 @click.option(
     "--processes",
     type=click.IntRange(1, 64),
     default=1,
     show_default=True,
-    help="Each loads the models and has its own queue and threads.",
+    help="Number of processes; each loads the models and has its own queue and threads.",
 )
 @click.option(
     "--token",
     envvar=_VARIABLE,
     callback=lambda _context, _option, value: _check_token(value),
-    help="Require Authorization: Bearer TOKEN. Better set as HEADWISE_TOKEN, which other users of "
-    "the machine cannot read.",
+    help="Require Authorization: Bearer TOKEN. It is safer in the variable HEADWISE_TOKEN, which "
+    "other users of the machine cannot read.",
 )
 @click.option(
     "--cors",
@@ -110,24 +110,25 @@ def _setting(name: str, kind: Any, help_text: str) -> Callable[[_Command], _Comm
     help="A name of this server (parser.example.org), besides localhost and IP addresses; * for "
     "any. Repeatable.",
 )
-@_setting("--max-bytes", click.IntRange(1, 2**30), "Of a request.")
-@_setting("--max-sentences", _COUNT, "Of a request.")
-@_setting("--max-words", _COUNT, "Of a request.")
-@_setting("--max-sentence-words", _COUNT, "Of a sentence.")
+@_setting("--max-bytes", click.IntRange(1, 2**30), "Bytes in a request.")
+@_setting("--max-sentences", _COUNT, "Sentences in a request.")
+@_setting("--max-words", _COUNT, "Words in a request.")
+@_setting("--max-sentence-words", _COUNT, "Words in a sentence.")
 @_setting("--max-token", _COUNT, "Characters of a word.")
 @_setting(
     "--max-seconds",
     click.FloatRange(0, 3_600, min_open=True),
-    "For a request to arrive, to be answered, and for the answer to be read: each.",
+    "Seconds for a request to arrive, for its answer to be computed, and for the answer to be "
+    "read.",
 )
-@_setting("--max-queue", click.IntRange(1, 10**9), "Words that may wait; more get 429.")
-@_setting("--max-connections", _COUNT, "Open at the same time; more get 503.")
-@click.option("--quiet", is_flag=True, help="Only errors on stderr.")
+@_setting("--max-queue", click.IntRange(1, 10**9), "Words that may wait; further requests get 429.")
+@_setting("--max-connections", _COUNT, "Connections open at the same time; further ones get 503.")
+@click.option("--quiet", is_flag=True, help="Write only errors to stderr.")
 def serve(models: tuple[str, ...], processes: int, quiet: bool, **settings: object) -> None:
     """Serve the parser over HTTP: a JSON API, the REST API of UDPipe, and a page for the browser.
 
-    By default only this machine can reach it. On SIGTERM and Ctrl-C it answers what it has
-    accepted, then ends.
+    By default only this machine can reach it. On SIGTERM or Ctrl-C, it answers the requests that it
+    has accepted and exits.
     """
     try:
         config = msgspec.convert(settings, ServeConfig)

@@ -36,33 +36,37 @@ from headwise.model.find import DEFAULT_MODEL
     "--model",
     default=DEFAULT_MODEL,
     show_default=True,
-    help="Name or folder of the model that helps.",
+    help="Name or folder of the model.",
 )
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=0,
     show_default=True,
-    help="0 for any free one.",
+    help="Port to listen on; 0 for any free port.",
 )
 @click.option(
     "--keep/--redecode",
     default=None,
-    help="Whether trees that FILE has stay as far as possible, or are guesses that each correction "
-    "may change.  [default: guesses if they are what the model predicts]",
+    help="Keep existing trees of FILE as far as possible, or treat them as guesses that each "
+    "correction may change.  [default: guesses if they are what the model predicts]",
 )
 @click.option(
     "--compare",
     metavar="OTHER",
     type=click.Path(path_type=Path),
-    help="Another annotation of the same sentences, to compare with on the page.",
+    help="Another annotation of the same sentences, to compare on the page.",
 )
-@click.option("--no-browser", is_flag=True, help="Print the address only.")
-@click.option("--clean", is_flag=True, help="Serve nothing: write FILE without the marks.")
+@click.option("--no-browser", is_flag=True, help="Only print the address.")
+@click.option("--clean", is_flag=True, help="Do not open a page; write FILE without the marks.")
 @click.option(
-    "-o", "--output", default="-", show_default=True, help="With --clean: file; .gz and .xz pack."
+    "-o",
+    "--output",
+    default="-",
+    show_default=True,
+    help="With --clean: file to write; .gz and .xz are compressed.",
 )
-@click.option("--quiet", is_flag=True, help="Only the address and errors.")
+@click.option("--quiet", is_flag=True, help="Print only the address and errors.")
 def annotate_file(
     path: Path,
     model: str,
@@ -76,9 +80,9 @@ def annotate_file(
 ) -> None:
     """Correct the trees of FILE (CoNLL-U, or .txt) on a page in the browser.
 
-    Whatever is fixed stays, and the parser finds the best tree around it. Every edit is kept in
-    FILE.headwise-journal before it is accepted, and FILE is saved every few seconds. A text becomes
-    a .conllu file beside it first. Ctrl-C saves and ends.
+    Your corrections stay fixed, and the parser finds the best tree around them. Every edit is
+    written to FILE.headwise-journal at once, and FILE is saved every few seconds. A text is first
+    parsed into a .conllu file beside it. Ctrl-C saves and exits.
     """
     if clean:
         with open_target(output) as stream:

@@ -35,15 +35,21 @@ from headwise.treebank.sentence import BLANK, Sentence
     default=[DEFAULT_MODEL],
     show_default=True,
     shell_complete=complete_models,
-    help="Name or folder; several are an ensemble.",
+    help="Name or folder. Repeat it for an ensemble.",
 )
 @click.option(
     "--budget",
     default="10%",
     show_default=True,
-    help="How many words to ask about: a number, or a share of all words.",
+    help="How many words to mark: a number, or a share of all words.",
 )
-@click.option("-o", "--output", default="-", show_default=True, help="File; .gz and .xz pack.")
+@click.option(
+    "-o",
+    "--output",
+    default="-",
+    show_default=True,
+    help="File to write; .gz and .xz are compressed.",
+)
 @click.option(
     "--input",
     "form",
@@ -58,11 +64,17 @@ from headwise.treebank.sentence import BLANK, Sentence
     type=click.Choice(["int8", "float32"]),
     default="int8",
     show_default=True,
-    help="Precision of the network on a CPU, if the model has it.",
+    help="Precision of the network on a CPU. The model must have it.",
 )
 @click.option("--device", default="cpu", show_default=True, help="cpu or cuda.")
-@click.option("--threads", type=click.IntRange(1, 256), default=1, show_default=True)
-@click.option("--quiet", is_flag=True, help="No progress and no summary on stderr.")
+@click.option(
+    "--threads",
+    type=click.IntRange(1, 256),
+    default=1,
+    show_default=True,
+    help="Number of threads.",
+)
+@click.option("--quiet", is_flag=True, help="Show no progress and no summary on stderr.")
 def suggest_words(
     source: str,
     models: tuple[str, ...],
@@ -75,11 +87,11 @@ def suggest_words(
     threads: int,
     quiet: bool,
 ) -> None:
-    """Choose the words of FILE whose heads are worth asking for, within a budget.
+    """Choose the words of FILE whose heads an annotator should decide first.
 
-    Words that have a HEAD are taken for right and never asked about. The output is FILE with a mark
-    in MISC of each chosen word: Ask=Yes, and what the parser would say (Guess). Fill in HEAD and
-    DEPREL of these words, train on the file (blanks teach nothing), and ask again.
+    Words that have a HEAD are assumed to be right and are never chosen. The output is FILE with a
+    mark in MISC of each chosen word: Ask=Yes, and the guess of the parser (Guess). Fill in HEAD and
+    DEPREL of these words, train on the file (blanks are ignored), and run the command again.
     """
     read_budget(budget, 1)  # a bad one is refused before the model is loaded
     parser = load(models, device=device, precision=precision, treebank=treebank)

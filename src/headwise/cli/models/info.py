@@ -19,12 +19,17 @@ from headwise.vocabulary.subwords import Subwords
 )
 @click.argument("model", shell_complete=complete_models)
 @click.option(
-    "--format", "out_form", type=click.Choice(["text", "json"]), default="text", show_default=True
+    "--format",
+    "out_form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Format of the description.",
 )
 def info(model: str, out_form: str) -> None:
-    """Describe MODEL: what it is, where it comes from; check that its files are complete.
+    """Describe MODEL: what it can do, where it comes from; check that its files are complete.
 
-    headwise models lists what there is.
+    To list all models, use headwise models.
     """
     bundle = load_bundle(find_or_export(model))
     manifest = bundle.manifest

@@ -45,11 +45,11 @@ class Listed(msgspec.Struct, frozen=True):
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="List the packages in this folder instead, such as models/ of a clone.",
 )
-@click.option("--json", "as_json", is_flag=True, help="As a list of JSON objects.")
+@click.option("--json", "as_json", is_flag=True, help="Print a list of JSON objects.")
 def list_models(folder: Path | None, as_json: bool) -> None:
-    """List the models that are installed, and what else the release offers.
+    """List the installed models, and the others that this release offers.
 
-    UPOS and LAS are those on dev, from gold words, as training measured them. NC marks models that
+    UPOS and LAS are scores on dev, from gold words, as measured in training. NC marks models that
     may not be used commercially.
     """
     if folder is not None:

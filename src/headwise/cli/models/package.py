@@ -28,7 +28,7 @@ from headwise.version import VERSION
     ),
 )
 @click.argument("run", type=click.Path())
-@click.option("--name", required=True, help="What --model will call it: fr, fr-speech.")
+@click.option("--name", required=True, help="Name of the model for --model: fr, fr-speech.")
 @click.option(
     "--out", "target", required=True, type=click.Path(path_type=Path), help="Folder to write."
 )
@@ -44,12 +44,12 @@ from headwise.version import VERSION
 @click.option("--attribution", help="Who made the treebanks that --source names.")
 @click.option("--limits", help="What the model was not made for.")
 @click.option("--notes", help="Anything else for the card.")
-@click.option("--segmenter", metavar="MODEL", help="Take the segmenter of this model.")
+@click.option("--segmenter", metavar="MODEL", help="Use the segmenter of this model.")
 @click.option(
     "--weights",
     "with_weights",
     is_flag=True,
-    help="Keep the weights, in float16: see train --start.",
+    help="Include the weights in float16; train --start can use them.",
 )
 @click.option(
     "--package-version", default=VERSION, show_default=True, help="Version of the package."
@@ -69,8 +69,9 @@ def package(
 ) -> None:
     """Make a package of the model in RUN, a training run or a model folder.
 
-    It has the model in int8, a card with data, licence, recipe, command, seed and scores, and what
-    pip needs; weights only with --weights. The same model gives the same bytes.
+    The package contains the model in int8, a card with data, licence, recipe, command, seed and
+    scores, and the files that pip needs; weights only with --weights. The same model gives the same
+    bytes.
     """
     about = read_about(about_path) if about_path else About()
     code = _code(language) if language else ""
