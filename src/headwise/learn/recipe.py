@@ -275,9 +275,8 @@ def start(recipe: Recipe, folder: Path, compute: Compute) -> Run:
 
 def _take_over(network: Network, data: Data, bundle: Bundle) -> TakenReport:
     """Copy the weights of a trained model as far as they fit."""
-    trained, skipped = load_trained(bundle)
-    if data.vectors is not None:
-        skipped.add("inputs.vector.weight")
+    trained = load_trained(bundle)
+    skipped = set() if data.vectors is None else {"inputs.vector.weight"}
     own, known = data.vocab.subwords, bundle.vocab.subwords
     if own is None or known is None or own.tokenizer != known.tokenizer:
         skipped |= {name for name, _ in network.named_parameters() if name.startswith("encoder.")}

@@ -130,7 +130,7 @@ def _binary_rows(
         while (byte := stream.read(1)) not in (b" ", b""):
             word += byte
             if len(word) > _MAX_LINE_BYTES:
-                raise DataError(f"vector {row + 1}: a word without end", name)
+                raise DataError(f"vector {row + 1}: the word does not end", name)
         data = stream.read(4 * size)
         if len(data) < 4 * size:
             raise DataError(f"ends after {row} of {count} vectors", name, hint="fetch it again")

@@ -29,7 +29,7 @@ def export_best_epoch(folder: Path) -> EpochReport:
     checkpoint = load_checkpoint(folder)
     if checkpoint is None or not checkpoint.progress.history:
         what = f"{folder}: this run was interrupted before its first epoch was saved"
-        raise ModelError(what, "give the same headwise train command again: it goes on")
+        raise ModelError(what, "run the same headwise train command again to resume")
     progress = checkpoint.progress
     recipe = msgspec.json.decode(progress.recipe, type=Recipe)
     vocab = read_kept_vocab(folder / VOCABULARY)

@@ -82,7 +82,8 @@ def require_same_run(folder: Path, progress: Progress, recipe: Recipe, data: str
     ):
         if not is_same:
             raise ConfigError(
-                f"{folder}: holds a run of another {what}", "choose another --out, or remove it"
+                f"{folder}: contains a run with another {what}",
+                "choose another --out, or remove it",
             )
 
 
@@ -128,7 +129,7 @@ def load_checkpoint(folder: Path) -> Checkpoint | None:
                 part, _, name = key.partition("/")
                 parts[part][name] = stored.get_tensor(key)
     except (safetensors.SafetensorError, KeyError, msgspec.MsgspecError, OSError) as error:
-        raise ModelError(f"{path}: not a checkpoint: {error}", "remove it to start anew") from error
+        raise ModelError(f"{path}: not a checkpoint: {error}", "remove it to start over") from error
     return Checkpoint(progress, **parts)
 
 
@@ -151,7 +152,9 @@ def read_kept_vocab(folder: Path) -> Vocab:
             data = (folder / LEXICON).read_bytes()
             vocab = replace(vocab, lexicon=unpack_lexicon(data, str(folder / LEXICON)))
     except OSError as error:
-        raise ModelError(f"{folder / VOCAB}: {error.strerror}", "start the run anew") from error
+        raise ModelError(
+            f"{folder / VOCAB}: {error.strerror}", "remove the folder to start over"
+        ) from error
     return vocab
 
 

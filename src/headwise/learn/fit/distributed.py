@@ -195,7 +195,7 @@ def meet(local_rank: int, local_size: int) -> Iterator[Launch]:
     except (ValueError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
         raise ConfigError(
-            f"cannot meet the other processes: {reason}",
+            f"cannot connect to the other processes: {reason}",
             "torchrun sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT; one process needs none",
         ) from error
     launch = Launch(store, rank, size, local_rank, local_size)

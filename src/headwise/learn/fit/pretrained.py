@@ -78,7 +78,7 @@ def read_encoder(folder: Path) -> Subwords:
     words = [i for i, word in enumerate(cut.word_ids) if word is not None]
     if not words or not words[0]:
         raise ConfigError(
-            f"{folder / TOKENIZER}: it puts nothing like [CLS] before a sentence",
+            f"{folder / TOKENIZER}: it puts no token like [CLS] before a sentence",
             "choose BERT or a similar model",
         )
     model = json.loads(data)["model"]

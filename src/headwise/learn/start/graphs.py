@@ -28,24 +28,25 @@ from headwise.runtime.scorer import read_pair_weights
 from headwise.vocabulary.lexicon import N_COUNTS
 
 _INT8 = "int8"
+_DRAWN = 0.1
+"""Weights of new rectifiers are drawn from [-0.1, 0.1], like all weights before training."""
 Weights = dict[str, Tensor]
 
 
-def load_trained(bundle: Bundle) -> tuple[Network, set[str]]:
-    """Load a trained network, and name the tensors that its graphs do not have."""
+def load_trained(bundle: Bundle) -> Network:
+    """Load a trained network from its weights, or else from its graphs."""
     if WEIGHTS in bundle.contents:
-        return load_network(bundle, torch.device("cpu")), set()
+        return load_network(bundle, torch.device("cpu"))
     network = Network(bundle.manifest.model, bundle.vocab)
-    weights = read_weights(bundle, network)
-    network.load_state_dict(weights, strict=False)
-    return network.eval(), {name for name, _ in network.named_parameters()} - set(weights)
+    network.load_state_dict(read_weights(bundle, network))
+    return network.eval()
 
 
 def read_weights(bundle: Bundle, network: Network) -> Weights:
     """Read the weights of a model without a transformer from its graphs, by their names.
 
-    `network` is one of its settings and vocabulary. Older models have no hidden layers for tags, so
-    these are missing.
+    `network` is one of its settings and vocabulary. Older models have one layer for tags, without a
+    hidden one. Both layers are then made such that they give the same scores.
     """
     try:
         weights = {
@@ -254,7 +255,36 @@ def _read_represent(graph: _Graph, network: Network) -> Weights:
         for column, states, inputs, bias in zip(columns, *layers, strict=True):
             weights[f"tag.hidden.{column}.weight"] = torch.cat([states, inputs], dim=1)
             weights[f"tag.hidden.{column}.bias"] = bias
+        return weights
+    for i, column in enumerate(network.tag.last):
+        layer = _without_bounds(graph.product(f"tags.{i}.bias"), [d, d])
+        weights |= _as_two_layers(column, layer, graph.tensor(f"tags.{i}.bias"), network)
     return weights
+
+
+def _as_two_layers(column: str, layer: Tensor, bias: Tensor, network: Network) -> Weights:
+    """Write a layer of tags on states as one of rectifiers and one on top, with the same scores.
+
+    A score z is relu(z) - relu(-z). The other rectifiers count for nothing yet, but can learn.
+    """
+    first, last = f"tag.hidden.{column}", f"tag.last.{column}"
+    n_tags, n_units = len(layer), network.get_parameter(f"{first}.bias").shape[0]
+    if 2 * n_tags > n_units:
+        raise ValueError(f"model.column_size is {n_units}, but {column} needs {2 * n_tags}")
+    generator = torch.Generator().manual_seed(0)
+    shape = network.get_parameter(f"{first}.weight").shape  # [units, 2d + s]
+    hidden = (2 * torch.rand(shape, generator=generator) - 1) * _DRAWN
+    hidden[: 2 * n_tags] = 0
+    hidden[: 2 * n_tags, : layer.shape[1]] = torch.cat([layer, -layer])
+    top = torch.zeros(n_tags, n_units)
+    top[:, : 2 * n_tags] = torch.cat([torch.eye(n_tags), -torch.eye(n_tags)], dim=1)
+    rest = torch.zeros(n_units - 2 * n_tags)
+    return {
+        f"{first}.weight": hidden,
+        f"{first}.bias": torch.cat([bias, -bias, rest]),
+        f"{last}.weight": top,
+        f"{last}.bias": torch.zeros(n_tags),
+    }
 
 
 def _read_label(graph: _Graph) -> Weights:
