@@ -211,7 +211,7 @@ def open_target(target: str | Path) -> Iterator[BinaryIO]:
     if str(target) == "-":
         stdout = standard(sys.stdout, "<stdout>").buffer
         writer = _Writer(stdout)
-        with writing("<stdout>", "is there room where it goes?", writer):
+        with writing("<stdout>", "is there enough space on the disk?", writer):
             yield cast(BinaryIO, writer)
             writer.flush()
         return
@@ -283,7 +283,7 @@ def _put_in_place(descriptor: int, temporary: Path, final: Path) -> None:
 
 @contextmanager
 def _special_file(path: Path) -> Iterator[BinaryIO]:
-    hint = "is there room where it goes?"
+    hint = "is there enough space on the disk?"
     with writing(str(path), hint):
         file = io.FileIO(path, "wb")
     with file, _buffered(file, path, hint) as raw:

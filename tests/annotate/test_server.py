@@ -93,7 +93,7 @@ def test_a_text_becomes_a_file_once(tmp_path: Path, parser: Parser) -> None:
     path.write_text("Kids love candy. Dogs bark.")
     made = text_to_conllu(path, parser)
     assert [len(sentence) for sentence in read_sentences(made)] == [4, 3]
-    with pytest.raises(ConfigError, match=r"story\.conllu exists already"):
+    with pytest.raises(ConfigError, match=r"story\.conllu already exists"):
         text_to_conllu(path, parser)
     made.with_name("story.conllu.headwise-journal").touch()
     assert text_to_conllu(path, parser) == made

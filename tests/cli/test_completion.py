@@ -84,7 +84,9 @@ def test_zsh_starts_its_completion_if_needed(home: Path) -> None:
 def test_a_shell_that_is_not_known_has_to_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHELL", "/bin/tcsh")
     message = refusal("completion")
-    assert "the shell 'tcsh' is not known\nhint: name one: headwise completion bash|zsh" in message
+    assert (
+        "the shell 'tcsh' is not known\nhint: choose one: headwise completion bash|zsh" in message
+    )
     monkeypatch.delenv("SHELL")
     assert "completion: no shell" in refusal("completion")
 

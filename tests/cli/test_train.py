@@ -96,7 +96,7 @@ def test_a_run_that_is_interrupted_has_a_model_of_its_best_epoch(
     train = ("train", tiny(tmp_path, epochs=3), *data, "--device", "cpu")
     best = r"epoch [12] of adam: dev UAS \d+\.\d\d"
     message = headwise(*train).stderr.decode()
-    assert "interrupted; the same command goes on from the last epoch\n" in message
+    assert "interrupted; run the same command again to resume from the last epoch\n" in message
     assert re.search(rf"model: .*run/model, {best}\n", message)
     command = ("parse", SAMPLE, "--model", run, "-o", tmp_path / "parsed.conllu")
     message = headwise(*command).stderr.decode()

@@ -78,8 +78,8 @@ def test_an_empty_file_has_no_trees() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "what"),
     [
-        ("(S\n (NN a)))\n", 2, "a ) that no ( opened"),
-        ("\n)", 2, "a ) that no ( opened"),
+        ("(S\n (NN a)))\n", 2, "a ) without a ("),
+        ("\n)", 2, "a ) without a ("),
         ("(S\n (NN a)\n", 1, "the file ends inside the tree that begins here: 1 bracket open"),
         ("(X a)\n(S (NP\n", 2, "the file ends inside the tree that begins here: 2 brackets open"),
         ("(S (NN a))\nwhat", 2, "'what' outside brackets"),
@@ -92,7 +92,7 @@ def test_an_empty_file_has_no_trees() -> None:
         ("(NP dog (DT the))", 1, "a phrase beside the word 'dog'"),
         ("((S (X a))\n( (S", 2, "a bracket without a label (in the tree that begins in line 1)"),
         ("(S (NN a) ((NN b)))", 1, "a bracket without a label"),
-        ("<HEADER>\n(S (NN a))\n", 1, "the <HEADER> that begins here has no end"),
+        ("<HEADER>\n(S (NN a))\n", 1, "the <HEADER> that begins here does not end"),
     ],
 )
 def test_what_is_malformed_has_its_line(text: str, line: int, what: str) -> None:

@@ -22,12 +22,15 @@ def test_pairing_is_lazy() -> None:
     [
         ("a b/1 | d", "gold.conllu:4: word 1 is 'c' here and 'd' in out.conllu:4"),
         ("a | c", "gold.conllu:1: the sentence has 2 words here and 1 in out.conllu:1"),
-        ("a b", "gold.conllu:4: sentence 2 has no partner: the other file ends at out.conllu:3"),
+        (
+            "a b",
+            "gold.conllu:4: sentence 2 has no counterpart: the other file ends at out.conllu:3",
+        ),
         (
             "a b | c | e",
-            "out.conllu:6: sentence 3 has no partner: the other file ends at gold.conllu:5",
+            "out.conllu:6: sentence 3 has no counterpart: the other file ends at gold.conllu:5",
         ),
-        ("", "gold.conllu:1: sentence 1 has no partner: the other file ends at its start"),
+        ("", "gold.conllu:1: sentence 1 has no counterpart: the other file ends at its start"),
     ],
 )
 def test_a_difference_names_both_files(text: str, expected: str) -> None:

@@ -126,15 +126,15 @@ def test_a_different_character_names_both_lines(gold: str, predicted: str, expec
 @pytest.mark.parametrize(
     ("gold", "predicted", "rest", "end"),
     [
-        ("a b | c d", "a b", "g:4: the text goes on with 'cd'", "p:3"),
-        ("a b | c d", "a b | c", "g:5: the text goes on with 'd'", "p:5"),
-        ("a b | c d", "a | b c", "g:5: the text goes on with 'd'", "p:5"),
-        ("a b", "a b | c d", "p:4: the text goes on with 'cd'", "g:3"),
-        ("a b | c", "a b | c d", "p:5: the text goes on with 'd'", "g:5"),
-        ("a | b c", "a b | c d", "p:5: the text goes on with 'd'", "g:5"),
-        ("ab", "a b | c d", "p:4: the text goes on with 'cd'", "g:2"),
-        ("a", "", "g:1: the text goes on with 'a'", "its start"),
-        ("", "a", "p:1: the text goes on with 'a'", "its start"),
+        ("a b | c d", "a b", "g:4: the text continues with 'cd'", "p:3"),
+        ("a b | c d", "a b | c", "g:5: the text continues with 'd'", "p:5"),
+        ("a b | c d", "a | b c", "g:5: the text continues with 'd'", "p:5"),
+        ("a b", "a b | c d", "p:4: the text continues with 'cd'", "g:3"),
+        ("a b | c", "a b | c d", "p:5: the text continues with 'd'", "g:5"),
+        ("a | b c", "a b | c d", "p:5: the text continues with 'd'", "g:5"),
+        ("ab", "a b | c d", "p:4: the text continues with 'cd'", "g:2"),
+        ("a", "", "g:1: the text continues with 'a'", "its start"),
+        ("", "a", "p:1: the text continues with 'a'", "its start"),
     ],
 )
 def test_text_that_ends_early_names_both_lines(

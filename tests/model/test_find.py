@@ -105,8 +105,8 @@ def test_a_package_that_lies_elsewhere_is_found(tiny_run: Path, site: Path, tmp_
         ("grman", "no such model", "did you mean de?"),
         ("en-acurate", "no such model", "did you mean en-accurate?"),
         ("kyrgyz", "no such model", "no model for Kyrgyz in this release"),
-        ("xyzzy", "no such model", "headwise models lists"),
-        ("auto", "no text yet", "name a model here"),
+        ("xyzzy", "no such model", "a name from headwise models"),
+        ("auto", "no text yet", "auto works in headwise parse"),
     ],
 )
 def test_an_unknown_name_gets_a_hint(name: str, what: str, hint: str, site: Path) -> None:

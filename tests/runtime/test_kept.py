@@ -230,5 +230,7 @@ def test_a_sentence_too_long_for_the_budget_cannot_keep_heads(keeper: Parser) ->
     sentence = sentence_from_words(forms, ["form", "head"])
     assert len(small.parse([sentence])[0].heads) == 101
     given_ = sentence_from_words([("w0", "2"), *forms[1:]], ["form", "head"])
-    with pytest.raises(DataError, match="101 words is parsed in parts, without its heads"):
+    with pytest.raises(
+        DataError, match="101 words is parsed in parts, which cannot keep its heads"
+    ):
         small.parse([given_])

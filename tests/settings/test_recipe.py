@@ -139,7 +139,7 @@ def test_an_encoder_is_under_lstms_or_alone_and_never_under_windows_of_words() -
     path = ROOT / "configs" / "accurate-ewt.toml"
     assert read_recipe(path, ("model.layers=0",)).model.layers == 0
     for setting, what in (
-        ("model.representation=pei", "model.encoder goes with representation 'bilstm'"),
+        ("model.representation=pei", "model.encoder needs representation 'bilstm'"),
         ("model.encoder=", "no word has context"),
     ):
         with pytest.raises(ConfigError, match=what) as caught:

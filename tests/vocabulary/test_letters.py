@@ -70,5 +70,5 @@ def test_frequent_letters_come_first_and_rare_ones_are_left_out() -> None:
 
 @pytest.mark.parametrize("letters", [["a", "a"], ["ab"], [""]])
 def test_letters_are_distinct_single_characters(letters: list[str]) -> None:
-    with pytest.raises(ModelError, match="a letter is twice in the alphabet, or is not one"):
+    with pytest.raises(ModelError, match="a letter occurs twice in the alphabet, or is not one"):
         Letters(letters)

@@ -54,7 +54,7 @@ def explain(
 
 
 def find_cycle(heads: Mapping[int, int], word: int | None) -> list[int]:
-    """Find words that head each other in a circle, from `word` on if it is one of them."""
+    """Find words that form a cycle, from `word` on if it is one of them."""
     for start in [word, *heads] if word in heads else heads:
         assert start is not None
         path = [start]

@@ -159,7 +159,7 @@ class _Routes:
                 document = self._bench.file.document
                 if asked.seq == document.seq and not document.fits(splice):
                     what = f"there are only {len(document.blocks):,} sentences"
-                    raise Refusal(400, what, "at and remove must lie within them")
+                    raise Refusal(400, what, "at and remove must be within this range")
                 if len(document.blocks) + len(splice.insert) - splice.remove > MAX_SENTENCES:
                     raise Refusal(413, f"more than {MAX_SENTENCES:,} sentences")
                 return {"seq": self._bench.file.edit(asked.seq, splice, asked.tag)}
@@ -231,7 +231,7 @@ class _Routes:
 
     def _other(self) -> OtherFile:
         if self._bench.other is None:
-            what = "there is no other file to compare with"
+            what = "there is no other file to compare"
             raise Refusal(404, what, "start it with --compare OTHER")
         return self._bench.other
 
@@ -298,7 +298,7 @@ async def _change(apply: Callable[[], dict[str, object]]) -> Response:
     except StaleError as error:
         what = "the document has changed in the meantime"
         details = {"seq": error.seq}
-        raise Refusal(409, what, "load what changed, and try again", details=details) from error
+        raise Refusal(409, what, "reload, and try again", details=details) from error
     except NothingLeftError as error:
         raise Refusal(409, f"there is nothing to {error}") from error
     except DataError as error:

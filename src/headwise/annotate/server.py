@@ -70,7 +70,7 @@ def text_to_conllu(path: Path, parser: Parser) -> Path:
     if target.exists():
         if target.with_name(target.name + SUFFIX).exists():
             return target
-        what = f"{target} exists already"
+        what = f"{target} already exists"
         raise ConfigError(what, f"to annotate it: headwise annotate {target}")
     no_text = why_no_text(parser.vocab.reads) if parser.vocab.reads else None
     sentences = read_any(path, "text", parser.segmenter, "raise", no_text)

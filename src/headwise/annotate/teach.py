@@ -98,11 +98,11 @@ class Teacher:
         if not load_bundle(path).can_learn:
             what = f"the model {model} has a transformer and no weights, so it cannot learn"
             raise ConfigError(
-                what, "start the workbench with another model: -m en, or -m runs/mine"
+                what, "start headwise annotate with another model: -m en, or -m runs/mine"
             )
         with self._lock:
             if self._answer.state == "running":
-                raise ConfigError("a training is under way already", "wait until it is done")
+                raise ConfigError("a training is already running", "wait until it is done")
             self._folder = _free_folder(self._beside)
             self._answer = TeachAnswer(
                 "running", n_learned=len(lesson.learned), n_held_out=len(lesson.held_out)

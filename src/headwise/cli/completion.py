@@ -48,14 +48,14 @@ def completion(shell: str | None, install: bool) -> None:
     if shell != "fish":
         folder = os.environ.get("ZDOTDIR") if shell == "zsh" else None
         _add_line(Path(folder or Path.home()) / f".{shell}rc", f'source "{path}"')
-    click.echo("headwise: it works in shells that are started from now on", err=True)
+    click.echo("headwise: open a new shell to use it", err=True)
 
 
 def _shell_of_user() -> str:
     shell = Path(os.environ.get("SHELL", "")).name
     if shell not in SHELLS:
         what = f"completion: the shell {shell!r} is not known" if shell else "completion: no shell"
-        raise ConfigError(what, f"name one: headwise completion {'|'.join(SHELLS)}")
+        raise ConfigError(what, f"choose one: headwise completion {'|'.join(SHELLS)}")
     return shell
 
 

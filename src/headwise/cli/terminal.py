@@ -21,7 +21,7 @@ def help_examples(*lines: str) -> str:
 def put(text: str | bytes) -> None:
     """Write text and one line end to stdout; a failure becomes a clear error."""
     shown = text.decode() if isinstance(text, bytes) else text
-    with writing("<stdout>", "is there room where it goes?"):
+    with writing("<stdout>", "is there enough space on the disk?"):
         click.echo(shown.rstrip("\n"), file=standard(sys.stdout, "<stdout>"))
 
 

@@ -145,7 +145,9 @@ def follow_run(
     try:
         show_reports(reports)
     except KeyboardInterrupt:
-        click.echo("\ninterrupted; the same command goes on from the last epoch", err=True)
+        click.echo(
+            "\ninterrupted; run the same command again to resume from the last epoch", err=True
+        )
         try:
             write_best_epoch(folder)
         except ModelError as error:

@@ -31,7 +31,7 @@ _MISSING = "is a ) missing before this line?"
 
 
 class Node(NamedTuple):
-    """A bracket: `word` is None for a phrase; `parent` is an index into the nodes, or -1."""
+    """A bracket with its `label`: `word` is None for a phrase; `parent` is an index into the nodes, or -1."""
 
     label: str
     parent: int
@@ -40,7 +40,11 @@ class Node(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PhraseTree:
-    """The brackets of one tree in the order of the text, so that a parent precedes its children."""
+    """The brackets of one tree.
+
+    `nodes` are in the order of the text, so that a parent precedes its children. The tree was read
+    from `source`, where it begins in `first_line`.
+    """
 
     nodes: tuple[Node, ...]
     source: str = field(default="<memory>", compare=False)
@@ -143,7 +147,7 @@ def _without_headers(
         elif "</HEADER>" in text.upper():
             header_line = 0
     if header_line:
-        what = "the <HEADER> that begins here has no end"
+        what = "the <HEADER> that begins here does not end"
         raise DataError(what, name, header_line, "is there a </HEADER>?")
 
 
@@ -167,8 +171,8 @@ class _Builder:
         if mark == "(":
             self._open_bracket(line)
         elif not self.is_open and mark == ")":
-            hint = "is there one ) too many before this line?"
-            raise DataError("a ) that no ( opened", self._name, line, hint)
+            hint = "is there an extra ) before this line?"
+            raise DataError("a ) without a (", self._name, line, hint)
         elif not self.is_open:
             raise DataError(f"'{mark[:40]}' outside brackets", self._name, line, _NO_TREES)
         elif mark == ")":

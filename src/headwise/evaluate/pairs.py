@@ -25,7 +25,7 @@ def pair_sentences(
     for number, pair in enumerate(zip_longest(filter(len, gold), filter(len, predicted)), 1):
         one, other = pair
         if one is None or other is None:
-            what = f"sentence {number} has no partner: the other file ends at "
+            what = f"sentence {number} has no counterpart: the other file ends at "
             what += end_of(last[0] if one is None else last[1])
             sentence = one or other
             raise DataError(what, sentence.source, sentence.first_line, _HINT)

@@ -113,7 +113,7 @@ def pair_passages(
         rest, start = next(files[1 - behind], None), 0
     if rest is not None:
         raise DataError(
-            f"the text goes on with '{rest.text[start : start + _N_SHOWN]}' here, "
+            f"the text continues with '{rest.text[start : start + _N_SHOWN]}' here, "
             f"and the other file ends at {end_of(last[behind])}",
             rest.sentence.source,
             rest.line_at(start),

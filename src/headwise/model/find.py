@@ -31,7 +31,7 @@ MODELS_FOLDER = Path(__file__).parent.parent / "models"
 _INDEX = MODELS_FOLDER / "index.json"
 _MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_LIST_HINT = "give a folder written by headwise train, or a name that headwise models lists"
+_LIST_HINT = "give a folder written by headwise train, or a name from headwise models"
 
 
 class Offer(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,8 +86,8 @@ def _named(name: str) -> Path | None:
 def _unknown(name: str) -> ModelError:
     if name == AUTO:
         return ModelError(
-            f"{AUTO}: the language of the text decides, and there is no text yet",
-            "name a model here; headwise parse and the server know auto",
+            f"{AUTO}: there is no text yet to choose a model by",
+            "name a model; auto works in headwise parse and in the server",
         )
     named = model_name(name) or name
     if named in release_index():
@@ -95,7 +95,7 @@ def _unknown(name: str) -> ModelError:
     if name and (Path(name) / CHECKPOINT).is_file():
         return ModelError(
             f"{name}: this training run was interrupted, and has no model yet",
-            f"headwise info {name} makes one of its best epoch; the same headwise train goes on",
+            f"headwise info {name} writes one of its best epoch; headwise train resumes the run",
         )
     if name and Path(name).is_dir():
         what = f"{name}: not a model folder ({MANIFEST} is missing)"

@@ -69,7 +69,7 @@ def write_package(
     _check(name, version, about, target, module)
     files = needed_on_cpu(source, "int8")
     if not any(file.endswith(".int8.onnx") for file in files):
-        raise ModelError(f"{source.path}: it has no int8 graphs", "train it anew")
+        raise ModelError(f"{source.path}: it has no int8 graphs", "train it again")
     if with_weights:
         files[WEIGHTS] = halve_weights(source.read(WEIGHTS), str(source.path / WEIGHTS))
     scores = dict(source.manifest.scores)
@@ -114,17 +114,17 @@ def write_project(package: Path, name: str, version: str = VERSION) -> None:
 def _check(name: str, version: str, about: About, target: Path, module: str) -> None:
     if not _NAME.fullmatch(name):
         what = f"{name!r} cannot be the name of a model"
-        raise ConfigError(what, "use small letters, digits and hyphens: fr, fr-speech")
+        raise ConfigError(what, "use lower-case letters, digits and hyphens: fr, fr-speech")
     if not _VERSION.fullmatch(version):
         what = f"{version[:40]!r} cannot be the version of a package"
-        raise ConfigError(what, "use numbers with full stops between them: 0.1.0, 1.2rc1")
+        raise ConfigError(what, "use numbers separated by full stops: 0.1.0, 1.2rc1")
     for field, example in (("language", "fr"), ("licence", "CC-BY-SA-4.0")):
         if not getattr(about, field):
             what = f"the {field} of the model is not known"
             raise ConfigError(what, f"for example: --{field} {example}")
     is_package = (target / "src" / module / MANIFEST).is_file()
     if target.exists() and not is_package and (not target.is_dir() or any(target.iterdir())):
-        what = f"{target}: there is something else than a package of {name}"
+        what = f"{target}: this folder is not a package of {name}"
         raise ConfigError(what, "choose another folder for --out")
 
 

@@ -56,7 +56,7 @@ def check_heads(sentence: Sentence, single_root: bool) -> None:
         raise _refusal(sentence, cycle[0], what)
     roots = [word for word, head in heads.items() if head == 0]
     if single_root and len(roots) > 1:
-        what = f"{_name(sentence, roots)} have HEAD 0, but a sentence has one root"
+        what = f"{_name(sentence, roots)} have HEAD 0, but a sentence has only one root"
         hint = "leave HEAD blank (_), or allow several roots (--multi-root)"
         raise _refusal(sentence, roots[1], what, hint)
 

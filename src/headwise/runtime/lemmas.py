@@ -26,7 +26,7 @@ Lemmas = Mapping[str, Mapping[str, str]]
 MAX_LINES = 2_000_000
 MAX_LINE_BYTES = 4_096
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_COLUMNS_HINT = "a line has three columns with tabs between them: form, UPOS or _, lemma"
+_COLUMNS_HINT = "a line has three columns separated by tabs: form, UPOS or _, lemma"
 
 
 def read_lemmas(path: str | Path) -> dict[str, dict[str, str]]:

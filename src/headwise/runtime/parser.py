@@ -117,7 +117,7 @@ class Parser:
         """
         if constraints is not None and len(constraints) != len(sentences):
             what = f"{len(constraints)} constraints for {plural(len(sentences), 'sentence')}"
-            raise ConfigError(what, "give one for each sentence, None for a free one")
+            raise ConfigError(what, "give one for each sentence, or None")
         for sentence in sentences:
             self.check(sentence)
         return self._parse_together(sentences, constraints)
@@ -144,7 +144,8 @@ class Parser:
         check_heads(sentence, decode.single_root)
         longest = longest_within(self.settings.memory_budget // 2, decode.decoder)
         if len(sentence) > longest and any(head is not None for head in sentence.heads):
-            what = f"a sentence of {len(sentence):,} words is parsed in parts, without its heads"
+            size = f"a sentence of {len(sentence):,} words"
+            what = f"{size} is parsed in parts, which cannot keep its heads"
             hint = "raise the memory budget, or do not keep heads"
             raise DataError(what, sentence.source, sentence.first_line, hint)
 

@@ -163,8 +163,10 @@ class _Gate:
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
         if len(hosts) > 1 or not all(map(self._is_allowed_host, hosts)):
-            what = f"this server has another name than {', '.join(hosts)[:80]!r}"
-            return _error(421, what, "start it with --allowed-host NAME for each of its names")
+            what = f"Host is {', '.join(hosts)[:80]!r}, which is not a name of this server"
+            return _error(
+                421, what, "start the server with --allowed-host NAME for each of its names"
+            )
         path = scope["path"]
         if path in self._public or path.startswith("/static/"):
             return None

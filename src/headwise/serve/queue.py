@@ -201,7 +201,7 @@ class Workers:
 
 def no_memory() -> Refusal:
     """Make the refusal of a request for which memory or file descriptors do not suffice."""
-    what = "the server has not enough memory for this now"
+    what = "the server does not have enough memory for this now"
     return Refusal(503, what, "send less at a time", retry_after())
 
 

@@ -74,6 +74,6 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     def __post_init__(self) -> None:
         """Refuse words that never see each other, and an encoder that nothing would read."""
         if self.encoder and self.representation == "pei":
-            raise ValueError("model.encoder goes with representation 'bilstm', not with 'pei'")
+            raise ValueError("model.encoder needs representation 'bilstm', not 'pei'")
         if not self.layers and not self.encoder:
             raise ValueError("model.layers is 0 and there is no model.encoder: no word has context")

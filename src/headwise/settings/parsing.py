@@ -73,5 +73,5 @@ def columns_to_keep(names: str | Iterable[str], keep_tags: bool = False) -> tupl
     for name in sorted(asked - {""}):
         if name not in columns:
             what = f"keep: there is no column {name[:40]!r}"
-            raise ConfigError(what, f"choose from {', '.join(columns)}, with commas between them")
+            raise ConfigError(what, f"choose from {', '.join(columns)}, separated by commas")
     return tuple(column for column in columns if column in asked)

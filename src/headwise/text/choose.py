@@ -92,7 +92,7 @@ def choose_model(text: str, languages: dict[str, str]) -> str:
 
 def _missing(language: str) -> ModelError:
     name = language_name(language)
-    what = f"the text looks {name}, and no model for it is installed"
+    what = f"the text looks {name}, but no model for it is installed"
     offers = [offer.name for offer in release_index().values() if offer.about.language == language]
     if offers:
         return ModelError(what, how_to_install(min(offers, key=len)))

@@ -261,7 +261,7 @@ def _check_numbers(sentence: Sentence, other_rows: list[int]) -> None:
             errors.append((row, what, _LINE_LOST))
         elif last and int(first) <= covered:
             what = f"the range {number} overlaps the one before it"
-            errors.append((row, what, "a word belongs to one multi-word token at most"))
+            errors.append((row, what, "a word can belong to only one multi-word token"))
         covered = int(last or covered)
     if errors:
         row, what, hint = errors[0]

@@ -29,7 +29,7 @@ class Letters:
         self.letters = tuple(letters)
         distinct = set(self.letters)
         if len(distinct) != len(self.letters) or any(len(letter) != 1 for letter in distinct):
-            raise ModelError("a letter is twice in the alphabet, or is not one character")
+            raise ModelError("a letter occurs twice in the alphabet, or is not one character")
         codes = np.array(list(map(ord, self.letters)), np.uint32)
         order = codes.argsort()
         self._codes, self._sorted_ids = codes[order], order.astype(np.int32) + N_LETTER_SPECIALS

@@ -46,7 +46,7 @@ class Index:
         self.strings = tuple(strings)
         self._ids = {string: i for i, string in enumerate(self.strings, N_SPECIALS)}
         if len(self._ids) != len(self.strings):
-            raise ModelError("a string is twice in the vocabulary")
+            raise ModelError("a string occurs twice in the vocabulary")
 
     def __len__(self) -> int:
         """Count the ids, specials included."""

@@ -34,7 +34,7 @@ def test_clean_removes_the_marks(path: Path, tmp_path: Path) -> None:
 def test_output_without_clean_is_explained(path: Path) -> None:
     result = CliRunner().invoke(main, ["annotate", str(path), "-o", "x"])
     assert result.exit_code == 1
-    assert "--output goes with --clean" in result.stderr
+    assert "--output needs --clean" in result.stderr
 
 
 def test_a_missing_library_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from headwise.settings.about import About
 SAMPLE = Path(__file__).parents[2] / "fixtures" / "ewt-dev-100.conllu"
 ENGLISH = "The children love the sweets that their grandmother makes, and they eat them every day."
 GERMAN = "Die Kinder lieben die Süßigkeiten ihrer Großmutter, und sie essen sie jeden Tag gerne."
-REMARK = "headwise: the text looks German, and the model is for English"
+REMARK = "headwise: the text looks German, but the model is for English"
 NC = About(language="de", licence="CC-BY-NC-SA-4.0")
 
 
@@ -73,7 +73,7 @@ def test_auto_knows_the_language_of_conllu() -> None:
 def test_auto_refuses_what_it_cannot_do() -> None:
     assert "no model for it is installed" in refusal("parse", "--model", "auto", GERMAN)
     message = refusal("parse", "--model", "auto", "--model", "en", ENGLISH)
-    assert "not together with other models" in message
+    assert "it cannot be combined with other models" in message
     assert "No such file" in refusal("parse", "--model", "auto", "missing.txt")
 
 

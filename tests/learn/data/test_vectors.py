@@ -106,7 +106,7 @@ def test_longer_vectors_than_expected_are_not_words_with_spaces(
         ("v.txt", b"kids 1 nan\n", "not a word vector"),
         ("v.txt", b"other 1 2\n", "none of its words"),
         ("v.bin", b"2 2\nkids " + struct.pack("2f", 1, 2), "ends after 1 of 2"),
-        ("v.bin", b"1 2\n" + b"k" * (2**20 + 2), "a word without end"),
+        ("v.bin", b"1 2\n" + b"k" * (2**20 + 2), "the word does not end"),
     ],
 )
 def test_bad_vectors_are_refused(name: str, data: bytes, message: str, tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_a_sentence_is_checked_as_its_lines_are() -> None:
         ("4\tnsubj", "04\tnsubj", 2, 1, "head", "HEAD is '04', but must be a number"),
         ("4\tnsubj", "1\tnsubj", 2, 1, "head", "the word is its own head"),
         ("4\tnsubj", "0\troot", 2, 4, "head", "words 1 and 4 all have HEAD 0"),
-        ("0\troot", "1\tdep", 2, 1, "head", "words 1 and 4 head each other in a circle"),
+        ("0\troot", "1\tdep", 2, 1, "head", "words 1 and 4 form a cycle"),
         ("0\troot", "1\tdep", 2, None, "head", "no word has HEAD 0"),
         ("Mood=Ind|VerbForm=Fin", "VerbForm=Fin|Mood=Ind", 2, 2, "feats", "features must be"),
         ("Mood=Ind|VerbForm=Fin", "Mood=Ind|Mood=Sub", 2, 2, "feats", "the feature 'Mood' occ"),
@@ -95,22 +95,22 @@ def test_a_sentence_is_checked_as_its_lines_are() -> None:
         ("\tnsubj\t_\t_", "\tnsubj\t_\tLang=a|Lang=b", 2, 1, "misc", "Lang must not occur twice"),
         ("\tnsubj\t_\t_", "\tnsubj\t_\tSpaceAfter=Yes", 2, 1, "misc", "SpaceAfter can only be"),
         ("\tnsubj\t_\t_", "\tnsubj\t_\tNoSpaceAfter=Yes", 2, 1, "misc", "write SpaceAfter=No"),
-        ("\tnsubj\t_\t_", "\tnsubj\t_\tSpaceAfter=No", 2, None, "form", "is there a SpaceAfter=N"),
+        ("\tnsubj\t_\t_", "\tnsubj\t_\tSpaceAfter=No", 2, None, "form", "is there an extra Space"),
         ("\taux\t_\t_", "\taux\t_\tSpaceAfter=No", 2, 2, "misc", "SpaceAfter=No belongs to the"),
         ("obj\t_\tSpaceAfter=No", "obj\t_\t_", 2, 5, "misc", "no space follows 'candy' in the"),
         ("\tcandy\tcandy", "\tsweets\tcandy", 2, 5, "form", "FORM is 'sweets', but the text"),
-        ("love candy.\n", "love candy. Yes.\n", 2, None, None, "the text goes on after the last"),
+        ("love candy.\n", "love candy. Yes.\n", 2, None, None, "the text continues after the last"),
         ("love candy.\n", "love candy. \n", 2, None, None, "the comment '# text' must not end wi"),
         ("# text = Kids don't love candy.", "# text =", 2, None, None, "the comment '# text' must"),
         ("# text = Kids don't love candy.\n", "", 2, None, None, "the comment '# text = ...' is"),
-        ("# text = Kids", "# text = a\n# text = Kids", 2, None, None, "'# text' stands twice"),
+        ("# text = Kids", "# text = a\n# text = Kids", 2, None, None, "'# text' occurs twice"),
         ("# sent_id = s1\n", "", 2, None, None, "the comment '# sent_id = ...' is missing"),
         ("# sent_id = s1", "# sent_id = s 1", 2, None, None, "must look like '# sent_id = x'"),
         ("# sent_id = s1", "# sent_id = s/1/a", 2, None, None, "sent_id may have one / at most"),
-        ("# sent_id = s1", "# sent_id = s\n# sent_id = t", 2, None, None, "'# sent_id' stands tw"),
-        ("# sent_id", "# newpar\n# newpar x\n# sent_id", 2, None, None, "'# newpar' stands twice"),
+        ("# sent_id = s1", "# sent_id = s\n# sent_id = t", 2, None, None, "'# sent_id' occurs tw"),
+        ("# sent_id", "# newpar\n# newpar x\n# sent_id", 2, None, None, "'# newpar' occurs twice"),
         ("# sent_id", "# parallel_id = X\n# sent_id", 2, None, None, "must look like '# parallel"),
-        ("# sent_id", "# parallel_id = a/b\n" * 2 + "# sent_id", 2, None, None, "stands twice"),
+        ("# sent_id", "# parallel_id = a/b\n" * 2 + "# sent_id", 2, None, None, "occurs twice"),
         ("\tnsubj\t_", "\tnsubj\tx", 2, 1, "deps", "DEPS is 'x', but must be pairs like 4:nsubj"),
         ("\tnsubj\t_", "\tnsubj\t9:nsubj", 2, 1, "deps", "DEPS has the head 9, which is not in"),
         ("\tnsubj\t_", "\tnsubj\t1:dep", 2, 1, "deps", "DEPS makes the word its own head"),
@@ -190,7 +190,7 @@ def test_labels_that_are_not_known_are_noted() -> None:
 def test_long_circles_and_values_are_cut() -> None:
     words = [(f"w{i}", str(i % 20 + 1)) for i in range(1, 21)]
     found = check_sentence(sentence_from_words(words, ["form", "head"]))
-    assert any("10 and 10 more head each other" in check.message for check in found)
+    assert any("10 and 10 more form a cycle" in check.message for check in found)
     (check,) = [c for c in changed("\tPART\t", f"\t{'P' * 99}\t") if c.column == "upos"]
     assert len(check.message) < 100
 

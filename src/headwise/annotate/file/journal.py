@@ -20,7 +20,7 @@ from headwise.files import writing
 
 SUFFIX = ".headwise-journal"
 VERSION_OF_JOURNAL = 1
-_HINT = "move the journal away to start afresh from the file; it holds the edits, so keep it"
+_HINT = "move the journal away to start over from the file; keep it, because it contains the edits"
 
 
 class OpenedFile(msgspec.Struct, frozen=True, tag="opened"):
@@ -148,7 +148,7 @@ def _lock(file: BinaryIO, path: Path) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         what = f"{path}: another headwise annotate has this file open"
-        raise ConfigError(what, "end it first, or work on its page") from error
+        raise ConfigError(what, "close it first, or use its page") from error
 
 
 def replay(records: Iterable[Record], path: Path) -> tuple[EditedDocument, "Checksums"] | None:
@@ -163,7 +163,7 @@ def replay(records: Iterable[Record], path: Path) -> tuple[EditedDocument, "Chec
             document = EditedDocument(list(record.blocks))
             checksums = Checksums(record.sha256)
         elif document is None or not _replay_one(record, document, checksums):
-            raise DataError("an operation that does not fit", str(path), number, _HINT)
+            raise DataError("this operation does not fit the file", str(path), number, _HINT)
     return None if document is None else (document, checksums)
 
 

@@ -90,7 +90,7 @@ def annotate_file(
                 stream.write(clean_block(block).encode("utf-8"))
         return
     if output != "-":
-        raise ConfigError("--output goes with --clean", "FILE itself is saved where it is")
+        raise ConfigError("--output needs --clean", "FILE itself is saved in place")
     try:
         from headwise.annotate.server import run_workbench
     except ModuleNotFoundError as error:
@@ -106,7 +106,7 @@ def annotate_file(
         if opens:
             webbrowser.open(address)
         if not quiet:
-            click.echo("headwise: open this address in a browser; Ctrl-C saves and ends", err=True)
+            click.echo("headwise: open this address in a browser; Ctrl-C saves and exits", err=True)
 
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # uvicorn raises it again, when all is saved
     with suppress(KeyboardInterrupt):  # uvicorn has shut down by then

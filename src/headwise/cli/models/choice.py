@@ -109,7 +109,9 @@ def choose_by_text(
     if AUTO not in names:
         return names, source.content
     if len(names) > 1:
-        raise ConfigError(f"--model {AUTO}: not together with other models", "give one of them")
+        raise ConfigError(
+            f"--model {AUTO}: it cannot be combined with other models", "give one of them"
+        )
     path: str = source.content
     rest: str | BinaryIO = path
     if not source.is_file:
@@ -147,7 +149,7 @@ def warn_of_language(
         advice = f"; {how_to_install(min(offers, key=len))}" if offers else ""
     click.echo(
         f"headwise: {_about_input(name)}the text looks {language_name(other)}, "
-        f"and the model is for {language_name(about.language)}{advice}",
+        f"but the model is for {language_name(about.language)}{advice}",
         err=True,
     )
 

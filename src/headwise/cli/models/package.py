@@ -78,7 +78,7 @@ def package(
     code = code or about.language or language_code(name.partition("-")[0]) or ""
     changes = {"language": code} | {key: text for key, text in texts.items() if text is not None}
     if attribution and not sources:
-        raise ConfigError("--attribution: of what?", "name the treebank: --source NAME")
+        raise ConfigError("--attribution needs --source", "name the treebank: --source NAME")
     more = [DataSource(name=one, attribution=attribution or "") for one in sources]
     table = msgspec.to_builtins(msgspec.structs.replace(about, sources=(*about.sources, *more)))
     about = to_struct(table | changes, About, "headwise package")
@@ -89,9 +89,8 @@ def package(
     where = target if target.is_absolute() else f"./{target}"
     click.echo(f"{target}: {size / 1e6:.1f} MB; install it with: pip install {where}", err=True)
     if (MODELS_FOLDER / name).is_dir():
-        click.echo(
-            f"note: --model {name} stays the model inside headwise; take another --name", err=True
-        )
+        note = f"--model {name} is still the model that comes with headwise"
+        click.echo(f"note: {note}; choose another --name", err=True)
 
 
 def _code(language: str) -> str:
@@ -99,5 +98,5 @@ def _code(language: str) -> str:
     code = language_code(language) or language
     if not re.fullmatch("[a-z]{2,3}", code):
         what = f"--language: {language[:40]!r} is not a language that headwise knows"
-        raise ConfigError(what, "give its code of two or three small letters: fr, tlh")
+        raise ConfigError(what, "give its code of two or three lower-case letters: fr, tlh")
     return code

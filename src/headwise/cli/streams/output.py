@@ -207,7 +207,7 @@ def _refuse_clashes(targets: Sequence[Target]) -> None:
 
 
 def columns_to_show(names: str) -> tuple[PredictedColumn, ...]:
-    """Read the names of columns for pictures, with commas between them, in their order."""
+    """Read the names of columns for pictures, separated by commas, in their order."""
     columns: tuple[PredictedColumn, ...] = get_args(PredictedColumn)
     asked = [name.strip() for name in names.split(",") if name.strip()]
     for name in asked:

@@ -50,12 +50,16 @@ def check_processes(n_threads: int, out_form: OutputFormat, device: str) -> None
     """Raise an error for what only one process can do."""
     require_fork()
     if n_threads > 1:
-        raise ConfigError("--threads and --processes: one of them", "processes do more")
+        raise ConfigError(
+            "--threads and --processes cannot be combined", "use --processes alone: it is faster"
+        )
     if out_form not in _FORMATS:
         hint = "--format conllu or json, or -o FILE"
-        raise ConfigError(f"--processes: not with --format {out_form}", hint)
+        raise ConfigError(f"--processes cannot be combined with --format {out_form}", hint)
     if device != "cpu":
-        raise ConfigError(f"--processes: not with --device {device}", "one process fills a GPU")
+        raise ConfigError(
+            f"--processes cannot be combined with --device {device}", "one process keeps a GPU busy"
+        )
 
 
 def parse_in_processes(

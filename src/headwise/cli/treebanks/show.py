@@ -68,7 +68,7 @@ Numbered = tuple[int, Sentence]
 @click.option(
     "--columns",
     metavar="COLUMNS",
-    help="Columns beside the words: lemma, upos, xpos, feats, with commas between them.  "
+    help="Columns beside the words: lemma, upos, xpos, feats, separated by commas.  "
     "[default: upos]",
 )
 @click.option(

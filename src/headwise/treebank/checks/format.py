@@ -41,7 +41,7 @@ def split_rows(lines: Sequence[str]) -> tuple[list[Row], list[Check]]:
             cells = body.split("\t")
             if len(cells) != len(COLUMN_NAMES):
                 what = f"the line has {plural(len(cells), 'column')}, but 10 are needed"
-                found.append(Check(1, None, None, f"{what}, with one tab between them", at))
+                found.append(Check(1, None, None, f"{what}, separated by one tab", at))
             else:
                 rows.append(Row(at, Word._make(cells)))
     if not seen_columns:
@@ -53,7 +53,7 @@ def split_rows(lines: Sequence[str]) -> tuple[list[Row], list[Check]]:
 
 def _check_characters(line: str, at: int) -> Checks:
     if _REPLACEMENT in line:
-        what = "the line has a replacement character (U+FFFD): it was not read as UTF-8 once"
+        what = "the line has a replacement character (U+FFFD): it was once not read as UTF-8"
         yield Check(1, None, None, what, at)
     if not unicodedata.is_normalized("NFC", line):
         what = "a letter and its accent are two characters; write them as one (Unicode NFC)"

@@ -25,7 +25,7 @@ def check_metadata(lines: Sequence[str], rows: Sequence[Row]) -> Checks:
     if not texts:
         yield Check(2, None, None, "the comment '# text = ...' is missing")
     for at, _ in texts[1:]:
-        yield Check(2, None, None, "the comment '# text' stands twice", at)
+        yield Check(2, None, None, "the comment '# text' occurs twice", at)
     if len(texts) == 1:
         at, text = texts[0]
         if not text or text != text.rstrip():
@@ -43,7 +43,7 @@ def _check_sent_id(comments: Sequence[tuple[int, str]]) -> Checks:
     if not matches:
         yield Check(2, None, None, "the comment '# sent_id = ...' is missing")
     for at, _ in matches[1:]:
-        yield Check(2, None, None, "the comment '# sent_id' stands twice", at)
+        yield Check(2, None, None, "the comment '# sent_id' occurs twice", at)
     if len(matches) == 1 and matches[0][1][1].count("/") > 1:
         yield Check(2, None, None, "sent_id may have one / at most", matches[0][0])
 
@@ -52,7 +52,7 @@ def _check_other_comments(comments: Sequence[tuple[int, str]]) -> Checks:
     for kind, pattern in _BREAKS.items():
         places = [at for at, line in comments if pattern.fullmatch(line)]
         for at in places[1:]:
-            yield Check(2, None, None, f"the comment '# {kind}' stands twice", at)
+            yield Check(2, None, None, f"the comment '# {kind}' occurs twice", at)
     places = []
     for at, line in comments:
         if _PARALLEL_ID.fullmatch(line):
@@ -61,7 +61,7 @@ def _check_other_comments(comments: Sequence[tuple[int, str]]) -> Checks:
             what = f"{quote(line)} must look like '# parallel_id = corpus/sentence'"
             yield Check(2, None, None, what, at)
     for at in places[1:]:
-        yield Check(2, None, None, "the comment '# parallel_id' stands twice", at)
+        yield Check(2, None, None, "the comment '# parallel_id' occurs twice", at)
 
 
 def _check_space_after(row: Row) -> Checks:
@@ -103,9 +103,9 @@ def _check_text(text: str, at: int, tokens: Sequence[Row]) -> Checks:
     for row in tokens:
         form = row.cells.form
         if not rest.startswith(form):
-            what = f"FORM is {quote(form)}, but the text goes on with {quote(rest)}"
+            what = f"FORM is {quote(form)}, but the text continues with {quote(rest)}"
             if rest[:1].isspace():
-                what += "; is there a SpaceAfter=No too many before it?"
+                what += "; is there an extra SpaceAfter=No before it?"
             yield row.check(2, "form", what)
             return
         rest = rest[len(form) :]
@@ -115,4 +115,4 @@ def _check_text(text: str, at: int, tokens: Sequence[Row]) -> Checks:
                 yield row.check(2, "misc", what)
             rest = rest.lstrip()
     if rest:
-        yield Check(2, None, None, f"the text goes on after the last word: {quote(rest)}", at)
+        yield Check(2, None, None, f"the text continues after the last word: {quote(rest)}", at)

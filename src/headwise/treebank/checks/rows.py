@@ -33,7 +33,7 @@ class Check(NamedTuple):
     `level` is 1 or 2 as in the validator of Universal Dependencies; 0 is a note, not an error.
     `word` is the position of the word (1..N), None if it concerns the sentence, a multi-word token
     or an empty node. `column` is None if no single column is meant. `row` is the line of the
-    sentence, from 0; None if the finding belongs to no line.
+    sentence, from 0; None if the finding belongs to no line. `message` says what is wrong.
     """
 
     level: Level

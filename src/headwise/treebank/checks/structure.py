@@ -71,7 +71,7 @@ def _check_cycles(words: Sequence[Row], heads: Mapping[int, int]) -> Checks:
             cycle = [word]
             while (word := heads[word]) != cycle[0]:
                 cycle.append(word)
-            what = f"words {_listed(sorted(cycle))} head each other in a circle"
+            what = f"words {_listed(sorted(cycle))} form a cycle"
             yield words[min(cycle) - 1].check(2, "head", what)
 
 
@@ -133,7 +133,7 @@ def _enhanced_heads(row: Row, ids: set[str]) -> tuple[list[str] | None, list[Che
     pairs = [pair.partition(":") for pair in deps.split("|")] if deps != BLANK else []
     for head, _, label in pairs:
         if not _ENHANCED_HEAD.fullmatch(head) or not label:
-            what = f"DEPS is {quote(deps)}, but must be pairs like 4:nsubj, with | between them"
+            what = f"DEPS is {quote(deps)}, but must be pairs like 4:nsubj, separated by |"
             return None, [row.check(2, "deps", what)]
         if head != "0" and head not in ids:
             what = f"DEPS has the head {head}, which is not in the sentence"
