@@ -198,7 +198,7 @@ class ParsedWord:
 class ParsedSentence:
     """A sentence of a document: its `Sentence`, with the columns filled in, and its `Parse`.
 
-    Iterating over it gives its words.
+    Iterating over it gives its words. `document_text` is the text of the whole document.
     """
 
     document_text: str
@@ -328,9 +328,9 @@ class Document:
         return self.sentences[index]
 
     @property
-    def words(self) -> Iterator[ParsedWord]:
+    def words(self) -> tuple[ParsedWord, ...]:
         """The words of all sentences, one after the other."""
-        return (word for sentence in self.sentences for word in sentence)
+        return tuple(word for sentence in self.sentences for word in sentence)
 
     def to_conllu(self) -> str:
         """Write all sentences as CoNLL-U."""

@@ -1,6 +1,4 @@
-import re
 from pathlib import Path
-from typing import get_args
 
 import msgspec
 import pytest
@@ -146,24 +144,3 @@ def test_an_encoder_is_under_lstms_or_alone_and_never_under_windows_of_words() -
             read_recipe(path, (setting, "model.layers=0"))
         assert str(path) in str(caught.value)
         assert caught.value.hint
-
-
-def test_every_setting_stands_in_the_docs() -> None:
-    page = (ROOT / "docs" / "configuration.md").read_text()
-    for section in msgspec.structs.fields(Recipe):
-        documented = page.split(f"## [{section.name}]")[1].split("\n## ")[0]
-        kind = next(iter(get_args(section.type)), section.type)  # of an optional table, the table
-        for field in msgspec.structs.fields(kind):
-            assert f"`{field.name}`" in documented, f"{section.name}.{field.name}"
-
-
-def test_every_flag_stands_in_the_docs() -> None:
-    from headwise.cli.main import main
-
-    page = (ROOT / "docs" / "commands.md").read_text()
-    for name, command in main.commands.items():
-        documented = page.split(f"## headwise {name}")[1].split("\n## ")[0]
-        for parameter in command.params:
-            for flag in parameter.opts + parameter.secondary_opts:
-                if flag.startswith("--"):
-                    assert re.search(rf"{flag}\b", documented), f"{name} {flag}"

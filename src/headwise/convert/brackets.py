@@ -31,7 +31,10 @@ _MISSING = "is a ) missing before this line?"
 
 
 class Node(NamedTuple):
-    """A bracket with its `label`: `word` is None for a phrase; `parent` is an index into the nodes, or -1."""
+    """A bracket and its `label`.
+
+    `word` is None for a phrase; `parent` is an index into the nodes, or -1.
+    """
 
     label: str
     parent: int

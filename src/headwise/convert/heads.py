@@ -34,7 +34,10 @@ _FORM = "a line is a phrase and steps: NP<tab>r POS NN NNP;r NX;r"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One search along the children; without categories it takes the first."""
+    """One search along the children, from the left or, if `from_left` is false, from the right.
+
+    It takes the first child that has one of the `categories`; without any, the first child.
+    """
 
     from_left: bool
     categories: frozenset[str]
@@ -42,7 +45,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class HeadRules:
-    """A table: the steps of each phrase, and those of phrases that are not listed."""
+    """A table of head rules.
+
+    `steps` has the steps of each phrase, and `default` those of phrases that are not listed.
+    """
 
     steps: Mapping[str, tuple[Step, ...]]
     default: tuple[Step, ...]
