@@ -14,7 +14,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from itertools import islice
 from pathlib import Path
 from shlex import quote
@@ -33,6 +33,8 @@ _XZ_ALIGNMENT = 4
 _DESCRIPTORS = "/proc/self/fd"
 _SIMILAR = 0.8
 """How alike two names are if one may be a mistyped form of the other, from 0 to 1."""
+_SIMILAR_STARTS = 0.6
+_MOST_SIMILAR = 5
 _MAX_NAMES = 5_000
 """Names in a folder that are compared with a mistyped one."""
 
@@ -108,8 +110,15 @@ def similar_name(path: str) -> str | None:
         return None
     names = [other for other in names if len(other.split()) == len(name.split())]
     without_ending = [other for other in names if name and os.path.splitext(other)[0] == name]
-    close = without_ending or get_close_matches(name, names, 1, _SIMILAR)
+    similar = get_close_matches(name, names, _MOST_SIMILAR, _SIMILAR)
+    close = without_ending or [other for other in similar if _start_alike(other, name)]
     return os.path.join(folder, close[0]) if close else None
+
+
+def _start_alike(one: str, other: str) -> bool:
+    """Compare names up to their endings, which are long and often the same."""
+    starts = (name.partition(".")[0] or name for name in (one, other))
+    return SequenceMatcher(None, *starts).ratio() >= _SIMILAR_STARTS
 
 
 def _reason(error: OSError) -> str:

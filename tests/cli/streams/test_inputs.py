@@ -54,6 +54,7 @@ def test_what_names_no_file_is_text(text: str) -> None:
     ("name", "hint"),
     [
         ("notse.txt", "did you mean notes.txt? If it is text: --text"),
+        ("data/x.conllu.gz", "is the path right?"),
         ("readme.txt", "is the path right? If it is text: --text"),
         ("README", "did you mean README.md?"),
         ("my bok.txt", "did you mean 'my book.txt'?"),
