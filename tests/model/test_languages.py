@@ -46,6 +46,9 @@ def test_no_alias_stands_for_two_languages() -> None:
     [
         ("english-accurate", "en-accurate"),
         ("deu", "de"),
+        ("de-DE", "de"),
+        ("pt_BR", "pt"),
+        ("en-gb", "en-gb"),
         ("Classical Chinese", "lzh"),
         ("norwegian-nynorsk-speech", "nn-speech"),
         ("runs/fr", None),

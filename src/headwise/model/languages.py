@@ -94,6 +94,7 @@ zh Chinese zho chi cmn | Mandarin
 """Code, name, other codes; after each `|` another name. Codes are the words in lower case."""
 
 _SEPARATOR = re.compile(r"[\s_-]+")
+_REGION = re.compile(r"[A-Za-z]{2,3}[_-][A-Z]{2}")
 _MAX_NAME = 100
 _LONGEST_CODE = 3
 
@@ -142,8 +143,13 @@ def language_code(name: str) -> str | None:
 
 
 def model_name(name: str) -> str | None:
-    """Turn the language in front of a model's name into its code: `english-accurate`, `fra`."""
+    """Turn the language in front of a model's name into its code: `english-accurate`, `fra`.
+
+    A region after the language says nothing about the model: `de-DE` is `de`, `pt_BR` is `pt`.
+    """
     words = _fold(name).split(" ")
+    if _REGION.fullmatch(name[:_MAX_NAME]):
+        words = words[:1]
     for n_words in range(len(words), 0, -1):
         code = _codes().get(" ".join(words[:n_words]))
         if code is not None:
