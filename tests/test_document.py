@@ -69,6 +69,8 @@ def test_words_are_values(parser: Parser, document: Document) -> None:
     again = parser(document.text)
     assert again == document
     assert set(again.words) == set(document.words)
+    assert document.words[0] == document[0][0]
+    assert len(document.words) == sum(map(len, document))
     assert {again[0]: 1}[document[0]] == 1
     assert document[0][0] != document[0][1]
     assert parser("Kids love.") != document
