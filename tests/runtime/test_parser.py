@@ -5,6 +5,7 @@ import math
 import re
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -160,6 +161,12 @@ def test_raw_text_is_cut_and_parsed(threads: int, tagger: Parser) -> None:
         assert parse.heads.count(0) == 1
         assert len(parse.upos) == len(sentence)
     assert list(tagger.annotate_text("", threads)) == []
+
+
+@pytest.mark.parametrize("sentences", [[["Kids", "love", "candy"]], ["Kids love candy."], [()]])
+def test_what_is_no_sentence_is_refused(parser: Parser, sentences: list[Any]) -> None:
+    with pytest.raises(TypeError, match=r"headwise\.sentence_from_words makes them of words"):
+        parser.parse(sentences)
 
 
 def test_raw_text_needs_a_segmenter(parser: Parser) -> None:

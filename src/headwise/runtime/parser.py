@@ -48,6 +48,10 @@ BYTES_PER_WORD = 2**15
 """Bytes for each word: its states, and what an LSTM needs to compute them."""
 MAX_TEXTS = 2**12
 """Texts that share a stream: blank ones wait for a sentence after them, and must not pile up."""
+_NO_SENTENCE = (
+    "parse takes objects of Sentence: headwise.sentence_from_words makes them of words, "
+    'read_sentences of a treebank, and parser("Some text.") parses text'
+)
 Item = Sentence | Malformed
 Annotated = tuple[Item, Parse | None]
 _T = TypeVar("_T")
@@ -95,6 +99,7 @@ class Parser:
         """
         refuse(sentences, (str, Sentence), "parse takes a list of sentences: parse([sentence])")
         for sentence in sentences:
+            refuse(sentence, (str, list, tuple), _NO_SENTENCE)
             self.check(sentence)
         if constraints is not None:
             return [parse for parse, _ in self.parse_with_distributions(sentences, constraints)]
