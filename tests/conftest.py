@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from made_encoders import write_bert
+from quick_exporter import make_quick
 
 from headwise import Sentence, read_sentences
 from headwise.settings.model import ModelConfig
@@ -42,6 +44,14 @@ def _state_of_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep what the command line remembers out of the home of whoever runs the tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_exports() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        if "torch" in sys.modules:  # imported by a test that was collected
+            make_quick(patch)
         yield
 
 
