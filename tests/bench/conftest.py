@@ -1,5 +1,6 @@
 """A small treebank in a folder for `--data`, and a copy of the committed results."""
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -7,6 +8,13 @@ from pathlib import Path
 import pytest
 
 from headwise import Sentence
+
+
+@pytest.fixture(autouse=True)
+def _uncovered_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measure no coverage in processes of `bench`, which train small parsers; other tests do."""
+    for name in [name for name in os.environ if name.startswith("COVERAGE_")]:
+        monkeypatch.delenv(name)
 
 
 @pytest.fixture(scope="session")
