@@ -117,8 +117,8 @@ def similar_name(path: str) -> str | None:
 
 def _start_alike(one: str, other: str) -> bool:
     """Compare names up to their endings, which are long and often the same."""
-    starts = (name.partition(".")[0] or name for name in (one, other))
-    return SequenceMatcher(None, *starts).ratio() >= _SIMILAR_STARTS
+    start, other_start = (name.partition(".")[0] or name for name in (one, other))
+    return SequenceMatcher(None, start, other_start).ratio() >= _SIMILAR_STARTS
 
 
 def _reason(error: OSError) -> str:
