@@ -1,7 +1,8 @@
 """Open files and streams as bytes: decompress on reading, write atomically.
 
 A failure of the file itself becomes a `DataError` that names it. Errors of the code that uses the
-file pass through unchanged: the streams remember their own failures, so the two are told apart.
+file pass through unchanged. The streams remember their own failures, so the two can be
+distinguished.
 """
 
 import gzip
@@ -93,7 +94,7 @@ def open_file(path: str | Path) -> BinaryIO:
 
 
 def about_path(path: str) -> str:
-    """Say what may be wrong with the path of a file that cannot be opened."""
+    """Describe what may be wrong with the path of a file that cannot be opened."""
     if os.path.isdir(path):
         return "name a file in this folder"
     similar = None if os.path.exists(path) else similar_name(path)
@@ -334,7 +335,7 @@ class _Writer(io.RawIOBase):
 
 @contextmanager
 def writing(name: str, hint: str, writer: _Writer | None = None) -> Iterator[None]:
-    """Turn a failure to write into a `DataError`, except for a pipe that nobody reads any more.
+    """Turn a failure to write into a `DataError`, except for a pipe without a reader.
 
     With `writer`, other errors than its own pass through.
     """

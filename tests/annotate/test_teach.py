@@ -108,7 +108,7 @@ def test_there_is_one_training_at_a_time_and_it_ends_with_the_workbench(
 ) -> None:
     teacher = Teacher(tmp_path / "f", (sys.executable, "-c", STUBBORN))
     teacher.start(blocks, parser, str(model), 4)
-    with pytest.raises(ConfigError, match="under way already"):
+    with pytest.raises(ConfigError, match="already running"):
         teacher.start(blocks, parser, str(model), 4)
     wait_until(lambda: teacher.answer.progress > 0, 30)
     assert teacher.answer.progress == pytest.approx(0.95 / 4, abs=1e-3)

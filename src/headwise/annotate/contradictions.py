@@ -30,7 +30,7 @@ def explain(
     attempt: Try,
     error: ConfigError,
 ) -> ContradictionError:
-    """Say what contradicts what, and find the fewest, least probable heads to unfix.
+    """Describe what contradicts what, and find the fewest, least probable heads to unfix.
 
     Args:
         sentence: with the fixed heads.
@@ -38,7 +38,7 @@ def explain(
         head_log_probs: `[N+1, N+1]`, `[dependent, head]`.
         word: the word that was changed last, which is kept if possible.
         attempt: raises a `ConfigError` as long as there is no tree.
-        error: what it said.
+        error: the error that it raised.
     """
     heads = {
         i: head

@@ -31,7 +31,7 @@ _DONE_LINE = re.compile(r"^#\s*status\s*=\s*done[ \t\r]*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What is fixed and refused of each word, and what is said of the whole sentence."""
+    """What is fixed and refused for each word, and the comments on the whole sentence."""
 
     fixed: tuple[frozenset[str], ...]
     """For each word the columns whose values are fixed, named as in `FIXABLE`."""
@@ -85,7 +85,7 @@ def clean_block(block: str) -> str:
 
 
 def status_of(block: str) -> str:
-    """Say whether a sentence is `done`, `edited` (something in it is marked) or `new`."""
+    """Return whether a sentence is `done`, `edited` (something in it is marked) or `new`."""
     if _DONE_LINE.search(block):
         return _DONE
     return "edited" if _MISC_MARK.search(block) else "new"

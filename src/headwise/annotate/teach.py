@@ -33,11 +33,11 @@ EPOCHS = 10
 FEWEST_SENTENCES = 10
 MAX_REPLAYED = 2_000
 _HELD_OUT = 5
-"""One of so many finished sentences is held out."""
+"""One in this many finished sentences is held out."""
 _EPOCH = re.compile(r"adam +([0-9]+)  loss ")
 _RECIPE = "adapt"
 _SETTINGS = ("train.batch_size=16", "train.average=0.9", "train.calibrate=false")
-"""What there is to learn is little, and a person waits for it."""
+"""There is little to learn, and a person is waiting."""
 _MESSAGE_CHARACTERS = 500
 _PATIENCE_SECONDS = 3.0
 State = Literal["idle", "running", "ready", "failed"]
@@ -185,7 +185,7 @@ class Teacher:
                 if epoch := _EPOCH.match(line):
                     share = min(1.0, int(epoch[1]) / epochs)
                     left = round((time.monotonic() - started) / share * (1 - share), 1)
-                    # After the last epoch the model is exported; nobody knows how long that takes.
+                    # After the last epoch the model is exported; how long that takes is unknown.
                     self._update(progress=round(0.95 * share, 3), seconds_left=left or None)
         if process.returncode != 0:
             raise ConfigError("".join(lines).strip() or "the training ended early")

@@ -20,7 +20,7 @@ from headwise.treebank.relations import explain_labels
 from headwise.treebank.sentence import BLANK, Sentence
 
 _SAMPLE = 20
-"""Sentences by which is told whether the trees of a file are the parser's own."""
+"""Sentences that decide whether the trees of a file are the parser's own."""
 _SAME = 0.995
 """Share of arcs that are the parser's, from which on they are taken for its guesses."""
 _MAX_VALUES = 500
@@ -103,7 +103,7 @@ class Workbench:
         self.overview.forget()
 
     def check(self, sentence: Sentence) -> list[Check]:
-        """Check a sentence as the UD validator does; labels that nobody knows are noted."""
+        """Check a sentence as the UD validator does; unknown labels are noted."""
         return check_sentence(sentence, self._columns.labels)
 
     def _judge(self, sentence: Sentence) -> tuple[float, int]:
@@ -185,7 +185,7 @@ def _read_some(blocks: Sequence[str], most: int) -> list[Sentence]:
 
 
 def _has_own_trees(blocks: Sequence[str], redecoder: Redecoder) -> bool:
-    """Say whether the file has trees that the parser did not make, so that they should stay."""
+    """Return whether the file has trees that the parser did not make, so that they should stay."""
     n_words = n_same = 0
     complete = (s for s in _read_some(blocks, 10 * _SAMPLE) if s.words and None not in s.heads)
     for _, sentence in zip(range(_SAMPLE), complete, strict=False):

@@ -1,12 +1,12 @@
 """`headwise evaluate`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import click
 import msgspec
 
 from headwise.cli.terminal import help_examples, put
-from headwise.errors import ConfigError
+from headwise.errors import ConfigError, escape_controls
 from headwise.evaluate.agreement import (
     ALL_COLUMNS,
     COMPARED_COLUMNS,
@@ -161,7 +161,7 @@ def evaluate(
             score_raw(read_sentences(gold, form), read_sentences(path, form), universal)
             for path in sources[1::2]
         ]
-        _show_raw(raw, seed, is_json)
+        _show_raw(raw, sources[1::2], seed, is_json)
         return
 
     def scores_of(path: str) -> Scores:
@@ -169,7 +169,8 @@ def evaluate(
 
     first = scores_of(predicted)
     if second is not None:
-        _show_both(first, scores_of(second), seed, details, is_json)
+        names = (predicted, second)
+        _show_both((first, scores_of(second)), names, seed, details, is_json)
     else:
         put(scores_to_json(first) if is_json else scores_to_text(first, details))
 
@@ -205,20 +206,29 @@ def _show_differences(
     put(agreement_to_text(agreement))
 
 
-def _show_raw(scores: Sequence[RawScores], seed: int, is_json: bool) -> None:
+def _show_raw(scores: Sequence[RawScores], names: Sequence[str], seed: int, is_json: bool) -> None:
     if len(scores) == 1:
         put(scores_to_json(scores[0]) if is_json else raw_scores_to_text(scores[0]))
         return
     first, second = scores
     difference = paired_bootstrap_raw(first, second, seed=seed)
-    texts = [raw_scores_to_text(first), raw_scores_to_text(second)]
+    texts = _titled(names, map(raw_scores_to_text, scores))
     _put_both((scores_to_json(first), scores_to_json(second)), texts, difference, is_json)
 
 
-def _show_both(first: Scores, second: Scores, seed: int, details: bool, is_json: bool) -> None:
+def _show_both(
+    scores: tuple[Scores, Scores], names: Sequence[str], seed: int, details: bool, is_json: bool
+) -> None:
+    first, second = scores
     difference = paired_bootstrap(first, second, seed=seed)
-    texts = [scores_to_text(first, details), scores_to_text(second, details)]
+    texts = _titled(names, (scores_to_text(one, details) for one in scores))
     _put_both((scores_to_json(first), scores_to_json(second)), texts, difference, is_json)
+
+
+def _titled(names: Sequence[str], texts: Iterable[str]) -> list[str]:
+    """Put the name of a file above each table."""
+    pairs = zip(names, texts, strict=True)
+    return [f"{escape_controls(name)}\n\n{text}" for name, text in pairs]
 
 
 def _put_both(

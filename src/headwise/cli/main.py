@@ -69,7 +69,7 @@ class _Commands(click.Group):
 
 
 def _is_for_parse(argument: str) -> bool:
-    """Tell whether a first argument that is no command is something to parse."""
+    """Return whether a first argument, not a command, is something to parse."""
     flags = {flag for param in parse.params for flag in (*param.opts, *param.secondary_opts)}
     is_flag = argument.split("=", maxsplit=1)[0] in flags or argument[:2] in ("-m", "-o")
     is_text = any(map(str.isspace, argument)) and not argument.startswith("-")

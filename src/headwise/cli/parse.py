@@ -1,6 +1,6 @@
 """`headwise parse`."""
 
-from functools import cache
+from functools import cache, partial
 
 import click
 
@@ -12,7 +12,7 @@ from headwise.cli.models.choice import (
     open_models,
     warn_of_language,
 )
-from headwise.cli.streams.inputs import find_sources
+from headwise.cli.streams.inputs import ParseInput, find_sources
 from headwise.cli.streams.output import (
     SHOWN,
     OutputFormat,
@@ -219,14 +219,22 @@ def parse(
         name = source.name if len(sources) > 1 else ""
         names, opened = choose_by_text(models, source, form, quiet, name)
         parser, about = open_parser(names)
-        if opened is source.content and not is_prompt:  # auto has looked at other streams
+        if is_prompt:
+            jobs[source] = Job(source, opened, parser, True, partial(_remark, about, form, quiet))
+            continue
+        if opened is source.content:  # auto has looked at other streams
             warn_of_language(about, source, form, quiet, name)
-        jobs[source] = Job(source, opened, parser, is_prompt)
+        jobs[source] = Job(source, opened, parser)
     run = ParseRun(form, chosen, screen, shown, threads, n_processes, on_error)
     # On a terminal, progress would be mixed with the output.
     tally = run.write(targets, jobs, not quiet and not screen.is_terminal)
     if not quiet and not draws_here:
         tally.summarise()
+
+
+def _remark(about: About, form: Input, quiet: bool, line: str) -> None:
+    """Say so if a line that was typed is clearly in another language than the model's."""
+    warn_of_language(about, ParseInput(line, is_file=False), form, quiet)
 
 
 def _shown_columns(columns: str, chosen: OutputFormat) -> tuple[PredictedColumn, ...]:

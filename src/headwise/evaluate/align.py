@@ -85,7 +85,7 @@ def _end_of_span(
 
 
 def _is_inside(tokens: Sequence[PassageToken], index: int, end: int) -> bool:
-    """Tell whether a token lies in a span up to `end`; a multi-word token may lie in it partly."""
+    """Return whether a token lies in a span up to `end`; a multi-word token may do so partly."""
     if index == len(tokens):
         return False
     token = tokens[index]

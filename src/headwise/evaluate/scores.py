@@ -177,7 +177,7 @@ def score(
 
 
 def is_punctuation(word: Word, rule: Punctuation) -> bool:
-    """Tell whether `rule` leaves out a word of a gold sentence (Sec. 4).
+    """Return whether `rule` leaves out a word of a gold sentence (Sec. 4).
 
     The paper follows its predecessors: for English and Chinese, words are left out by their gold
     tag (`ptb`), for Czech and German by the characters of the form, as in the CoNLL-X shared task

@@ -72,7 +72,7 @@ def find_noun_chunks(doclike: Doc | Span) -> Iterator[Chunk]:
 
 
 def _is_universal(doclike: Doc | Span) -> bool:
-    """Tell whether all labels are universal; spaCy's models call the root `ROOT`."""
+    """Return whether all labels are universal; spaCy's models call the root `ROOT`."""
     return all(_kind(token) in UNIVERSAL_RELATIONS for token in doclike)
 
 
@@ -82,7 +82,7 @@ def _kind(token: Token) -> str:
 
 
 def _is_head(token: Token) -> bool:
-    """Tell whether a word may be the head of a chunk; `$` may if it has a number."""
+    """Return whether a word may be the head of a chunk; `$` may if it has a number."""
     if token.pos == SYM:
         return any(_kind(child) == "nummod" for child in token.children)
     return token.pos in _NOMINAL and _kind(token) not in _NO_HEAD
@@ -109,7 +109,7 @@ def _start(head: Token) -> int:
 
 
 def _is_inner(child: Token) -> bool:
-    """Tell whether a word before its head is in the same chunk: no prepositions, but possessors."""
+    """Return whether a word before its head is in its chunk: no prepositions, but possessors."""
     if _kind(child) != "nmod":
         return _kind(child) in _INNER
     has_case = any(_kind(word) == "case" for word in child.children)

@@ -84,7 +84,7 @@ class Calibration:
         return CalibrationReport("heads", temperature, scores.error(), error)
 
     def _calibrate_labels(self, decode: DecodeConfig) -> CalibrationReport:
-        """Calibrate labels of right arcs: of a wrong arc nobody knows the right label."""
+        """Calibrate labels of right arcs: the right label of a wrong arc is unknown."""
         heads = best_heads(self._selections, decode)
         parts = self._scorer.label(self._selections, heads)
         pairs = list(zip(heads, self._dev.gold, strict=True))

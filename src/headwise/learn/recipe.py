@@ -143,7 +143,7 @@ PHASES = {
 
 
 def _begin(state: Run, phase: str) -> PhaseReport:
-    """Say which phase of how many begins."""
+    """Return which phase of how many begins."""
     train, label = state.recipe.train, state.recipe.label
     left_out = {
         "segment": state.recipe.segment is None,

@@ -4,7 +4,7 @@
     README.md, LICENSE        the card and the notice, made from the manifest
     src/headwise_fr/          the model folder
 
-There is no Python code in it. Everything follows from the model and what is said about it, so that
+There is no Python code in it. Everything follows from the model and its description, so that
 the same input gives the same bytes.
 """
 

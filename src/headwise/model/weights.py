@@ -1,7 +1,7 @@
 """Weights in half the size, for packages that training can start from.
 
 A safetensors file is the length of a header, the header as JSON, and the numbers. This page rounds
-float32 to float16 without PyTorch; whoever loads the weights gets float32 again.
+float32 to float16 without PyTorch; loading the weights gives float32 again.
 """
 
 import struct

@@ -171,7 +171,7 @@ def _draw_bars(n_rows: int, bars: dict[int, Bar], step: int, glyphs: Glyphs) -> 
 
 
 def _directions(bar: Bar, row: int) -> int:
-    """Say which way a bar continues from a row: 1 up, 2 down, 3 both."""
+    """Return which way a bar continues from a row: 1 up, 2 down, 3 both."""
     return (bar.top < row) + 2 * (row < bar.bottom)
 
 

@@ -2,7 +2,7 @@
 
 The parser is asked for the probability of each arc over all trees that have the heads given so far,
 times that of its label. A sentence that is asked about already counts less: answers for one word
-change what is said of the others, and other sentences teach more. The questions are marked in MISC:
+change the others, and other sentences teach more. The questions are marked in MISC:
 
     Ask=Yes|Guess=3:nsubj|GuessProb=0.4312
 

@@ -179,7 +179,7 @@ class _Gate:
         return None
 
     def _is_allowed_host(self, host: str) -> bool:
-        """Tell whether the server may be called so: against DNS rebinding.
+        """Return whether the server may be called so: against DNS rebinding.
 
         An attack has a name of its own in `Host`. An address cannot be rebound, so any will do.
         """
@@ -194,7 +194,7 @@ class _Gate:
         return True
 
     def _is_allowed_origin(self, method: str, headers: Headers) -> bool:
-        """Tell whether the request is from no page, from our own, or from one that `--cors` names.
+        """Return whether the request is from no page, our own, or one that `--cors` allows.
 
         Browsers say where a request comes from; a page cannot change that. A link to this server
         may be followed from anywhere.

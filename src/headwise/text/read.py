@@ -31,7 +31,7 @@ READ_SIZE = 2**16
 MAX_SNIFFED = 2**20
 """Bytes in which `auto` looks for the first line that is not a comment."""
 SAMPLE_BYTES = 2**13
-"""Bytes of an input by which its language is told."""
+"""Bytes of an input from which its language is identified."""
 MAX_SAMPLE = 2**16
 """Bytes of these once they are decompressed."""
 

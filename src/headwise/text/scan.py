@@ -249,19 +249,19 @@ def _without_labels(codes: Codes, offsets: Offsets) -> Labelled:
 
 
 def is_white_space(codes: Codes) -> Flags:
-    """Tell which symbols are white space."""
+    """Return which symbols are white space."""
     flags: Flags = is_break(codes) | (codes == SPACE)
     return flags
 
 
 def is_break(codes: Codes) -> Flags:
-    """Tell which symbols are breaks."""
+    """Return which symbols are breaks."""
     flags: Flags = (codes == LINE) | (codes == PARAGRAPH)
     return flags
 
 
 def joins_previous(codes: Codes) -> Flags:
-    """Tell which characters belong to the one before: marks, and Hangul vowels and finals.
+    """Return which characters belong to the one before: marks, and Hangul vowels and finals.
 
     A cut before one of them would leave two forms that are in normal form C by themselves but not
     when joined.

@@ -1,9 +1,9 @@
 """A sentence of a treebank, Sec. 3.1: its exact lines, and what they hold as values.
 
 A `Sentence` keeps the lines it was read from, so that writing gives the same bytes. Words are read
-at once; comments, tokens, empty nodes, text and heads are computed from the lines when asked for,
-so that nobody else has to parse a line. `Parse` is the output of a parser. Only words exist here;
-ROOT and its slot 0 belong to arrays. `Sentence.with_parse` is one of the two places where the one
+at once. Comments, tokens, empty nodes, text and heads are computed from the lines on request, so no
+other module has to parse lines. `Parse` is the output of a parser. Only words exist here; ROOT and
+its slot 0 belong to arrays. `Sentence.with_parse` is one of the two places where the one
 becomes the other (the other is `vocabulary.encode`).
 """
 

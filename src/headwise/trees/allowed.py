@@ -88,7 +88,7 @@ def entry_pairs(scores: ScoreMatrix, sets: NDArray[np.bool_]) -> NDArray[np.comp
 
 
 def enters_once(heads: Heads, sets: NDArray[np.bool_]) -> bool:
-    """Tell whether exactly one arc of `heads` `[N+1]` enters each of the sets `[S, N+1]`."""
+    """Return whether exactly one arc of `heads` `[N+1]` enters each of the sets `[S, N+1]`."""
     entries = np.count_nonzero(sets & ~sets[:, heads], axis=1)
     return bool((entries == 1).all())
 

@@ -183,7 +183,7 @@ def _check(matrix: ScoreMatrix, position: int, weights: ArcWeights) -> None:
 
 
 def _is_accepted(heads: Heads, decoder: Decoder, single_root: bool) -> bool:
-    """Tell whether greedy `heads` `[N+1]` need no repair."""
+    """Return whether greedy `heads` `[N+1]` need no repair."""
     if decoder == "greedy" or len(heads) == 1:
         return True
     if single_root and n_roots(heads) != 1:

@@ -242,7 +242,7 @@ def find_swap(graph: Contraction, heads: Heads) -> tuple[complex, int]:
 
 
 def _below(heads: Heads) -> NDArray[np.bool_]:
-    """Tell which words hang on which, themselves included, `[N+1, N+1]`, `[below, above]`."""
+    """Return which words hang on which, themselves included, `[N+1, N+1]`, `[below, above]`."""
     head_of = heads.tolist()
     dependents: list[list[int]] = [[] for _ in head_of]
     for word, head in enumerate(head_of[1:], start=1):

@@ -23,7 +23,7 @@ _SHRINK = 2.0**-64
 
 
 def is_tree(heads: Heads) -> bool:
-    """Tell whether every word reaches ROOT; several words may be attached to it.
+    """Return whether every word reaches ROOT; several words may be attached to it.
 
     Each word is walked over once, so time is O(N). Example: `[0, 2, 0, 2]` is a tree, since
     1 -> 2 -> ROOT and 3 -> 2 -> ROOT; `[0, 2, 1, 0]` is not, since 1 -> 2 -> 1.
@@ -53,7 +53,7 @@ def n_roots(heads: Heads) -> int:
 
 
 def is_projective(heads: Heads) -> bool:
-    """Tell whether no two arcs cross, arcs from ROOT at slot 0 included.
+    """Return whether no two arcs cross, arcs from ROOT at slot 0 included.
 
     The O(N log N) check of Sec. 3.3: go through the arcs by left end, longest first, and keep
     the right ends of those still open; the innermost open arc must contain the next one.

@@ -34,7 +34,7 @@ from headwise.vocabulary.vocab import (
 Array = TypeVar("Array")
 Other = TypeVar("Other")
 NO_HEAD = -1
-"""In place of the head of a word that has none."""
+"""Head of a word without a head."""
 GRAPH_INPUTS = ("words", "tags", "pieces", "vectors", "marks", "letters", "prior")
 """The names that ONNX graphs have for the arrays of `WordIds`, in order."""
 

@@ -82,7 +82,7 @@ class Features:
         ]
 
     def goes_with(self, upos: str) -> BoolArray:
-        """Say which features a word with that tag can have: bool [features]; all if it is new."""
+        """Return the features that a word with this tag can have, bool [features]; all if new."""
         allowed = self.allowed.get(upos, self.values)
         return np.array([name in allowed for name in self.values], np.bool_)
 
@@ -97,7 +97,7 @@ class Features:
 
 
 def has_analysis(word: Word) -> bool:
-    """Say whether UPOS or FEATS is given; if neither is, the features of the word are not known.
+    """Return whether UPOS or FEATS is given; if neither is, the features of the word are not known.
 
     With UPOS, `_` in FEATS means that the word has no features.
     """

@@ -60,7 +60,7 @@ def apply_rule(form: str, rule: str) -> str | None:
     >>> apply_rule("cities", "lower||---+y")
     'city'
     """
-    # Whoever sends very long words must not fill the memory with them.
+    # Very long words must not fill the memory.
     apply = _apply_cached if len(form) <= _MAX_CHARACTERS else _apply
     return apply(form, rule)
 

@@ -201,7 +201,7 @@ class Lexicon:
         return ending
 
     def _own_values(self, form: str, own_id: int) -> tuple[FloatArray, float] | None:
-        """Say how much less a form counts for its ending without one word of that analysis.
+        """Return how much less a form counts for its ending without one word of that analysis.
 
         Returns values [P] and a count, or None if there is no such word.
         """
@@ -234,7 +234,7 @@ class Lexicon:
 
     @cached_property
     def _weights(self) -> tuple[list[float], FloatArray]:
-        """Say how much each entry counts for its ending: sums before each form, and [entries]."""
+        """Return how much an entry counts for its ending: sums before each form, and [entries]."""
         counts = self.entries[1]
         totals = np.add.reduceat(counts, self.starts[:-1]) if len(self) else counts
         is_rare = np.repeat(totals <= MAX_RARE, np.diff(self.starts))
@@ -269,7 +269,7 @@ class Lexicon:
 
 
 def _ending_weights(counts: Numbers) -> FloatArray:
-    """Say how much the analyses of one form count for its ending: float32 [analyses]."""
+    """Return how much the analyses of one form count for its ending: float32 [analyses]."""
     if counts.sum() > MAX_RARE:
         return np.zeros(len(counts), np.float32)
     return np.minimum(counts, MAX_PER_FORM).astype(np.float32)

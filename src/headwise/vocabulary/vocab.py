@@ -297,7 +297,7 @@ def vocab_from_json(data: bytes, where: str) -> Vocab:
 def _checked_features(
     features: dict[str, list[str]], features_of: dict[str, list[str]]
 ) -> Features:
-    """Take features that can be told apart once they are written, and not too many."""
+    """Take features that can be distinguished once they are written, and not too many."""
     made = Features(
         {name: tuple(values) for name, values in features.items()},
         {upos: frozenset(names) for upos, names in features_of.items()},

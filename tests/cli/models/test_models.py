@@ -88,7 +88,7 @@ def test_flags_add_to_the_file(tiny_run: Path, tmp_path: Path) -> None:
         ([], "licence of the model is not known"),
         (["--licence", "free!"], "licence"),
         (["--licence", "MIT", "--language", "Klingon"], "--language: 'Klingon' is not a language"),
-        (["--licence", "MIT", "--attribution", "me"], "of what?"),
+        (["--licence", "MIT", "--attribution", "me"], "needs --source"),
         (["--licence", "MIT", "--package-version", "a b"], "'a b' cannot be the version"),
     ],
 )

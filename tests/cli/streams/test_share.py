@@ -102,10 +102,10 @@ def test_the_parser_of_the_parent_stays_as_it_is(many: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        (["--format", "svg"], "not with --format svg"),
-        (["--format", "tree"], "not with --format tree"),
-        (["--device", "cuda"], "not with --device cuda"),
-        (["--threads", "2"], "one of them"),
+        (["--format", "svg"], "cannot be combined with --format svg"),
+        (["--format", "tree"], "cannot be combined with --format tree"),
+        (["--device", "cuda"], "cannot be combined with --device cuda"),
+        (["--threads", "2"], "cannot be combined"),
     ],
 )
 def test_what_only_one_process_can_do_is_refused(arguments: list[str], what: str) -> None:

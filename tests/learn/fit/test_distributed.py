@@ -192,7 +192,7 @@ def test_launch_that_lacks_its_address_is_refused(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("RANK", "0")
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.delenv("MASTER_ADDR", raising=False)
-    with pytest.raises(ConfigError, match="cannot meet the other processes"), meet(0, 1):
+    with pytest.raises(ConfigError, match="cannot connect to the other processes"), meet(0, 1):
         pass
 
 

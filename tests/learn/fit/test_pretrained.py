@@ -119,7 +119,7 @@ def test_what_is_no_tokenizer_is_refused(text: str, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "changes", "message"),
     [
-        ("tokenizer.json", {"post_processor": None}, "nothing like [CLS]"),
+        ("tokenizer.json", {"post_processor": None}, "no token like [CLS]"),
         ("config.json", {"model_type": "no-such-model"}, "not the configuration of a transformer"),
         ("config.json", {"hidden_size": "wide"}, "not the configuration of a transformer"),
         ("config.json", {"num_hidden_layers": 10**9}, "num_hidden_layers is too large"),

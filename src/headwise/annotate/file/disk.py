@@ -38,7 +38,7 @@ class FileOnDisk:
         self.sha256, self._signature = sha256, self._look()
 
     def was_changed(self) -> bool:
-        """Say whether others have changed the bytes; a file that is gone is written again."""
+        """Return whether others have changed the bytes; a file that is gone is written again."""
         signature = self._look()
         if signature is None or signature == self._signature:
             return False

@@ -1,8 +1,8 @@
 """The sentences of a file as an array of blocks, the edits to it, undo and redo.
 
-A block is the CoNLL-U of a sentence, blank line included. An edit is a splice: so many blocks are
-replaced by others. That covers everything: changing a sentence, splitting one, joining two. Every
-splice remembers what it replaced, so undo and redo are splices too, without limit.
+A block is the CoNLL-U of a sentence, including the blank line. An edit is a splice: it replaces
+some blocks by others. This covers everything: changing a sentence, splitting one, joining two.
+Every splice remembers what it replaced, so undo and redo are splices too, without limit.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,8 +23,8 @@ class Splice(msgspec.Struct, frozen=True):
 class EditedDocument:
     """Blocks, and the edits that made them so.
 
-    `seq` counts all operations, undo and redo included, so that it never comes again: whoever knows
-    it knows the state.
+    `seq` counts all operations, including undo and redo, and is never reused: it identifies the
+    state.
     """
 
     blocks: list[str]
@@ -44,7 +44,7 @@ class EditedDocument:
         return bool(self._undone)
 
     def fits(self, splice: Splice) -> bool:
-        """Say whether the blocks that a splice replaces exist."""
+        """Return whether the blocks that a splice replaces exist."""
         return 0 <= splice.at <= splice.at + splice.remove <= len(self.blocks)
 
     def edit(self, splice: Splice) -> None:
@@ -82,7 +82,7 @@ def join_blocks(blocks: Sequence[str]) -> Iterable[str]:
 
 
 def ends_blank(block: str) -> bool:
-    """Say whether a block ends with a blank line."""
+    """Return whether a block ends with a blank line."""
     if not block.endswith("\n"):
         return False
     return not block[:-1].rpartition("\n")[2].strip(" \t\r")

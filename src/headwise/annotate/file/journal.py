@@ -3,7 +3,7 @@
 The first line holds the blocks as they were when the file was opened first; then come edits, undos
 and redos, and what was written to the file and when. So the journal alone gives the present state
 with all its history, whatever happened to the server or to the file. Only the last line may be cut
-off: nobody was told that it was kept.
+off: it was never confirmed.
 """
 
 import os
@@ -176,7 +176,7 @@ class Checksums:
         self.saving = ""
 
     def allow(self, sha256: str) -> bool:
-        """Say whether a file with this checksum was written by us."""
+        """Return whether a file with this checksum was written by us."""
         return sha256 in (self.saved, self.saving)
 
 

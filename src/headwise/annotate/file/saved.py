@@ -59,7 +59,7 @@ class AnnotatedFile:
         self.lock = threading.RLock()
         """Held while the document changes; hold it to read several things that fit together."""
         self.on_splice: Callable[[Splice], object] = lambda _: None
-        """Told of every change, with the lock held."""
+        """Called after every change, with the lock held."""
         self.failure = ""
         """Why the file could not be saved the last time; empty if it could."""
         self._save_lock = threading.Lock()  # taken before the other, never after it

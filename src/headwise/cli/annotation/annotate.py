@@ -114,7 +114,7 @@ def annotate_file(
 
 
 def has_display(environment: Mapping[str, str]) -> bool:
-    """Say whether a browser can show a window here."""
+    """Return whether a browser can show a window here."""
     if sys.platform in ("win32", "darwin"):
         return True
     return bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))

@@ -72,7 +72,7 @@ def mention_licence(
 ) -> None:
     """Say once on each machine that a model is not for commercial use.
 
-    What was said is kept in a file of the user; where none can be written, it is said again.
+    A file of the user records what was mentioned; if it cannot be written, it is mentioned again.
     """
     if not about.is_non_commercial or quiet:
         return

@@ -135,7 +135,7 @@ def _files_below(folder: str, output: str) -> list[ParseInput]:
 
 
 def looks_like_a_file(argument: str) -> bool:
-    """Tell whether an argument that is not a file is more likely a mistyped name than text."""
+    """Return whether an argument that is not a file is more likely a mistyped name than text."""
     if not _may_be_a_name(argument):
         return False
     if _FILE_NAME.fullmatch(argument) or _ADDRESS.fullmatch(argument):

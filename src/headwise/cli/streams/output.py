@@ -63,7 +63,7 @@ _NOT_WRITTEN = (
     ".xml",
     ".parquet",
 )
-"""Endings of outputs that somebody may ask for, and nobody wants to find CoNLL-U in."""
+"""Endings of other formats, which are refused, because the output would be CoNLL-U."""
 SHOWN: tuple[PredictedColumn, ...] = ("upos",)
 """Columns that pictures show unless others are asked for."""
 MAX_PICTURES = 1_000
@@ -166,7 +166,7 @@ def plan_targets(sources: Sequence[ParseInput], output: str, form: OutputFormat)
 
 
 def is_folder(sources: Sequence[ParseInput], output: str) -> bool:
-    """Tell whether `-o` names a folder with one output for each input."""
+    """Return whether `-o` names a folder with one output for each input."""
     if output == "-":
         return False
     if os.path.isdir(output) or output.endswith(("/", os.sep)):
@@ -176,7 +176,7 @@ def is_folder(sources: Sequence[ParseInput], output: str) -> bool:
 
 
 def has_ending(output: str) -> bool:
-    """Tell whether the name of an output has an ending that says what it is."""
+    """Return whether the name of an output has an ending that says what it is."""
     stem, ending = os.path.splitext(output.lower())
     ending = os.path.splitext(stem)[1] if ending in PACKED else ending
     return ending in BY_SUFFIX or ending in _ENDINGS.values()

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
@@ -33,6 +33,7 @@ class Job:
     opened: str | BinaryIO
     parser: Parser
     is_prompt: bool = False
+    on_line: Callable[[str], None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class ParseRun:
 
     def _parse(self, job: Job, document: str, reading: Reading) -> Iterator[Annotated]:
         if job.is_prompt:
-            return ask_and_parse(job.parser, self.form, self.threads)
+            return ask_and_parse(job, self.form, self.threads)
         read = read_job(job, self.form, self.on_error, reading, document)
         return job.parser.annotate(read, self.threads, self.on_error)
 
@@ -125,7 +126,7 @@ def read_job(
 
 
 def expect_typing(sources: Sequence[ParseInput], draws_here: bool, quiet: bool) -> bool:
-    """Tell whether sentences are typed and drawn one by one; say so, or how to end the input."""
+    """Return whether sentences are typed and drawn one by one; say so, or how to end the input."""
     is_stdin = any(source.is_file and source.content == "-" for source in sources)
     if not is_stdin or sys.stdin is None or not sys.stdin.isatty():
         return False
@@ -136,7 +137,7 @@ def expect_typing(sources: Sequence[ParseInput], draws_here: bool, quiet: bool) 
     return is_prompt
 
 
-def ask_and_parse(parser: Parser, form: Input, threads: int) -> Iterator[Annotated]:
+def ask_and_parse(job: Job, form: Input, threads: int) -> Iterator[Annotated]:
     """Parse each line that is typed as soon as it is there."""
     with suppress(ImportError):  # not on every system
         import readline  # noqa: F401 (with it, lines can be edited and recalled)
@@ -146,7 +147,8 @@ def ask_and_parse(parser: Parser, form: Input, threads: int) -> Iterator[Annotat
         except EOFError:
             click.echo()
             return
-        yield from parser.annotate(_read_typed(line, form, parser), threads)
+        job.on_line(line)
+        yield from job.parser.annotate(_read_typed(line, form, job.parser), threads)
 
 
 def _read_typed(text: str, form: Input, parser: Parser) -> Iterator[Sentence]:

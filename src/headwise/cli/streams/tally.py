@@ -20,7 +20,7 @@ from headwise.treebank.conllu import Malformed
 
 _T = TypeVar("_T")
 _FIRST_SHARE = 0.01
-"""With less done, the time that is left cannot be told yet."""
+"""Below this share, the time left cannot be estimated."""
 
 
 class Reading:

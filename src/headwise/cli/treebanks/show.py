@@ -159,7 +159,7 @@ class SentenceChoice:
         return cls(name, first, last)
 
     def has(self, number: int, sentence: Sentence) -> bool:
-        """Tell whether a sentence is meant."""
+        """Return whether a sentence is meant."""
         if self.last:
             return self.first <= number <= self.last
         return sentence.metadata.get("sent_id") == self.name

@@ -97,7 +97,7 @@ class CheckpointWriter:
         self._seconds = 0.0
 
     def is_due(self) -> bool:
-        """Tell whether the last checkpoint is old enough for another."""
+        """Return whether the last checkpoint is old enough for another."""
         return (self._clock() - self._saved_at) * _SHARE >= self._seconds
 
     def save(self, folder: Path, checkpoint: Checkpoint) -> None:

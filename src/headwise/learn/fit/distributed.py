@@ -37,7 +37,7 @@ class Group:
 
     @property
     def leads(self) -> bool:
-        """Tell whether this is the process that writes files and reports."""
+        """Return whether this is the process that writes files and reports."""
         return self.rank == 0
 
     @property
@@ -176,7 +176,7 @@ class Launch:
         return Group(self.rank, self.size, is_launched=True)
 
     def is_first_to_fail(self) -> bool:
-        """Tell whether no other process has failed before."""
+        """Return whether no other process has failed before."""
         try:
             return bool(self.store.add("failed", 1) == 1)
         except RuntimeError:  # the process that kept the store is gone

@@ -103,19 +103,19 @@ def gold_sentences(sentences: Sequence[Sentence]) -> list[GoldSentence]:
 
 
 def has_paragraphs(sentences: Sequence[GoldSentence]) -> bool:
-    """Tell whether a treebank marks its paragraphs."""
+    """Return whether a treebank marks its paragraphs."""
     n_starts = sum(sentence.starts_paragraph for sentence in sentences)
     return n_starts > _MIN_PARAGRAPH_SHARE * len(sentences)
 
 
 def has_spaces_inside(sentences: Sequence[GoldSentence]) -> bool:
-    """Tell whether the words of a treebank may contain spaces."""
+    """Return whether the words of a treebank may contain spaces."""
     tokens = [token for sentence in sentences for token in sentence.tokens]
     return sum(" " in token.form for token in tokens) > _MIN_SPACES_SHARE * len(tokens)
 
 
 def has_space_everywhere(sentences: Sequence[GoldSentence]) -> bool:
-    """Tell whether a treebank has a space after every token."""
+    """Return whether a treebank has a space after every token."""
     return all(token.has_space for sentence in sentences for token in sentence.tokens)
 
 
@@ -165,7 +165,7 @@ def frequent_characters(sentences: Sequence[EncodedSentence], min_count: int) ->
 
 
 def paragraph_starts(sentences: Sequence[EncodedSentence], marked: bool) -> Flags:
-    """Tell which sentences start a paragraph: only the first, unless the treebank marks them."""
+    """Return which sentences start a paragraph: only the first, unless the treebank marks them."""
     starts = np.array([s.starts_paragraph and marked for s in sentences], np.bool_)
     starts[:1] = True
     return starts

@@ -56,7 +56,7 @@ def _ending_rules(pairs: Iterable[tuple[str, Words]]) -> dict[str, Words]:
 
 
 def _is_redundant(key: str, words: Words, rules: Mapping[str, Words]) -> bool:
-    """Tell whether the rule of a shorter ending gives the same words."""
+    """Return whether the rule of a shorter ending gives the same words."""
     shorter = first_key(rules, [key[i:] for i in range(1, len(key))])
     if not shorter:
         return False

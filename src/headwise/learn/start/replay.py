@@ -106,7 +106,7 @@ def _read(recipe: Recipe, source: str, parser: Parser | None) -> Iterator[Senten
 
 
 def _has_heads(sentence: Sentence) -> bool:
-    """Tell whether a sentence is annotated, at least in part."""
+    """Return whether a sentence is annotated, at least in part."""
     return not len(sentence) or any(word.head != BLANK for word in sentence.words)
 
 

@@ -39,7 +39,7 @@ def check_sentence(sentence: Sentence, known_labels: Collection[str] = ()) -> li
 def check_lines(lines: Sequence[str], known_labels: Collection[str] = ()) -> list[Check]:
     """Check the lines of a sentence, with their line ends, even if they are not CoNLL-U.
 
-    If IDs or columns are broken, nothing can be said about the tree, so that level 2 is left out.
+    If IDs or columns are broken, the tree cannot be checked, so level 2 is left out.
     """
     rows, found = split_rows(lines)
     for row in rows:

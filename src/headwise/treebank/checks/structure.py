@@ -1,6 +1,6 @@
 """Level 2, HEAD and DEPS: every head exists, the words are a tree with one root.
 
-What is true is said even if other words have no head yet. Arcs that cross are notes.
+Errors are reported even if other words have no head yet. Arcs that cross are notes.
 """
 
 import re
