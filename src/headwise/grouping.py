@@ -130,7 +130,7 @@ def shuffled_batches(
     """Shuffle, sort each window of `window` batches by length, and cut it into batches.
 
     This is the order of the authors' code: the sentences of a batch have similar lengths, and yet
-    every epoch mixes them anew.
+    every epoch mixes them differently.
     """
     order = rng.permutation(len(lengths)).tolist()
     for start in range(0, len(order), size * window):
@@ -160,7 +160,7 @@ def shares(
     ahead: deque[_T] = deque()
 
     def read_ahead(n_items: int, max_total: int) -> int:
-        """Read up to so many items or so much size; return the size of what is there."""
+        """Read ahead up to `n_items` or `max_total`; return the total size."""
         total = sum(map(size_of, ahead))
         while (
             len(ahead) < n_items and total < max_total and (item := next(source, None)) is not None

@@ -30,7 +30,7 @@ def explain(
     attempt: Try,
     error: ConfigError,
 ) -> ContradictionError:
-    """Describe what contradicts what, and find the fewest, least probable heads to unfix.
+    """Describe a contradiction, and find the fewest, least probable heads to release.
 
     Args:
         sentence: with the fixed heads.

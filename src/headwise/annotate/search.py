@@ -1,4 +1,4 @@
-"""Find words by what stands in their columns: `deprel:nsubj head.lemma:be`.
+"""Find words by the values of their columns: `deprel:nsubj head.lemma:be`.
 
 A query is a list of terms, and a word must satisfy all of them:
 
@@ -50,7 +50,7 @@ class Query:
     head_tests: tuple[Test, ...]
     is_root: bool
     exact: tuple[str, ...] = ()
-    """Strings that stand in the lines of every sentence with a hit."""
+    """Strings that occur in the lines of every sentence with a hit."""
     free: tuple[str, ...] = ()
     """The same, in small letters."""
 

@@ -1,4 +1,4 @@
-"""Flags that several commands share, and the settings they stand for."""
+"""Flags that several commands share, and their settings."""
 
 from collections.abc import Callable
 from functools import reduce

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from headwise.learn.fit.reports import Report
 
 LOG_EVERY = 60.0
-"""Seconds between two lines of progress where there is no terminal."""
+"""Seconds between two lines of progress without a terminal."""
 
 
 class PhaseClock:
@@ -30,13 +30,13 @@ class PhaseClock:
         self._last: float | None = None
 
     def part_done(self, n_left: int) -> float:
-        """End a part; give the seconds that so many more take."""
+        """End a part; return the seconds for `n_left` more."""
         now = self._clock()
         self._last, self._started = now - self._started, now
         return self._last * n_left
 
     def within(self, share: float, n_left: int) -> float:
-        """Give the seconds for the rest of a part, of which `share` is done, and so many more."""
+        """Return the seconds for the rest of a part, done to `share`, and for `n_left` more."""
         elapsed = self._clock() - self._started
         whole = max(elapsed, self._last) if self._last is not None else elapsed / share
         return whole - elapsed + whole * n_left

@@ -26,7 +26,7 @@ from headwise.settings.choices import Punctuation
 from headwise.treebank.sentence import BLANK, Sentence, Word
 
 COMPARED_COLUMNS = ("head", "deprel", "upos")
-"""The columns in which words are compared, unless others are asked for."""
+"""The columns in which words are compared, unless others are requested."""
 ALL_COLUMNS = ("head", "deprel", "upos", "xpos", "feats", "lemma")
 _Pairs: TypeAlias = Counter[tuple[str, str]]
 """How often each pair of values, of the first file and of the second, occurs."""

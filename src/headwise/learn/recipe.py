@@ -143,7 +143,7 @@ PHASES = {
 
 
 def _begin(state: Run, phase: str) -> PhaseReport:
-    """Return which phase of how many begins."""
+    """Describe the phase that begins, with its number and the number of phases."""
     train, label = state.recipe.train, state.recipe.label
     left_out = {
         "segment": state.recipe.segment is None,

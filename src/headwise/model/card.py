@@ -116,7 +116,7 @@ def _code(text: str) -> str:
 
 
 def licence_line(about: About) -> str:
-    """Describe what the licence is, and that it forbids commercial use if it does."""
+    """Name the licence, and mention if it forbids commercial use."""
     if not about.licence:
         return "not stated"
     return about.licence + (", not for commercial use" if about.is_non_commercial else "")

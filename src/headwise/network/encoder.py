@@ -1,4 +1,4 @@
-"""A pre-trained transformer as an input of each word, beside those of Eq. 3.
+"""A pre-trained transformer as an input of each word, besides those of Eq. 3.
 
 It comes from a Hugging Face folder on disk and is fine-tuned with the rest of the network. Its last
 states are read at the first subword of each word; ROOT has the state of [CLS].

@@ -72,9 +72,9 @@ class BiLstm(nn.Module):
         return ahead, back
 
     def _drop(self, values: Tensor) -> Tensor:
-        """Drop units of values [B, N+1, k]: anew at each word, or the same throughout a sentence.
+        """Drop units of values [B, N+1, k]: drawn for each word, or for a whole sentence.
 
-        Departs from the paper where `locked`: there each word draws anew.
+        Departs from the paper where `locked`: the paper draws for each word.
         """
         if not self.training:
             return values

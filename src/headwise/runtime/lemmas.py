@@ -3,8 +3,8 @@
     data<TAB>NOUN<TAB>datum
     'em<TAB>_<TAB>they
 
-A line names a form, a universal tag (`_`: any) and a lemma. A form in lower case also stands for
-the same form with capitals, unless that has a line of its own.
+A line names a form, a universal tag (`_`: any) and a lemma. A form in lower case also matches
+the same form with capitals, unless that form has its own line.
 """
 
 import hashlib

@@ -97,7 +97,7 @@ def load_scorer(bundle: Bundle, precision: Precision = "int8") -> Scorer:
         (label_log_probs,) = scorer.label([selection], [np.zeros(2, np.int32)])
     except (LookupError, ValueError, ModelError) as error:
         raise ModelError(f"{bundle.path}: {MISFIT}", DAMAGED) from error
-    except ORT_ERRORS as error:  # one word is no reason to run out of memory
+    except ORT_ERRORS as error:  # one word should not need much memory
         explained = explain_shortage(error)
         hint = DAMAGED if explained is None else f"{explained.what}, or {DAMAGED}"
         raise ModelError(f"{bundle.path}: its graphs cannot run", hint) from error

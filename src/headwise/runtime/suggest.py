@@ -1,12 +1,12 @@
 """Which words to ask an annotator about: those whose arc is most probably wrong.
 
-The parser is asked for the probability of each arc over all trees that have the heads given so far,
-times that of its label. A sentence that is asked about already counts less: answers for one word
-change the others, and other sentences teach more. The questions are marked in MISC:
+Words are ranked by the probability of their arc over all trees with the heads given so far, times
+that of its label. A sentence with a chosen word counts less for further words: the answer for one
+word changes the others, and other sentences teach more. The chosen words are marked in MISC:
 
     Ask=Yes|Guess=3:nsubj|GuessProb=0.4312
 
-HEAD stays blank, so that the file can be trained on as it is (blanks teach nothing), filled in by
+HEAD stays blank, so that the file can be trained on as it is (blanks are ignored), filled in by
 a person or a tool, and given back for more questions.
 """
 

@@ -1,9 +1,9 @@
 """The whole server as one ASGI application: routes, who may ask, errors.
 
 A request passes `_Gate` (Host, origin, token), then its route, which reads and checks the body
-(`requests`), queues the work (`service`, `queue`) and sends what `answers` makes of it. Every
-response, an error included, is JSON with `{"error": {"message", "hint"}}` or what was asked for. A
-fault of the request is a 4xx; only a fault of the server is a 500.
+(`requests`), queues the work (`service`, `queue`) and sends the result of `answers`. An error is
+JSON, `{"error": {"message", "hint"}}`. A fault of the request is a 4xx; only a fault of the server
+is a 500.
 """
 
 import hmac
@@ -179,9 +179,9 @@ class _Gate:
         return None
 
     def _is_allowed_host(self, host: str) -> bool:
-        """Return whether the server may be called so: against DNS rebinding.
+        """Return whether this is a name of the server, against DNS rebinding.
 
-        An attack has a name of its own in `Host`. An address cannot be rebound, so any will do.
+        An attack uses its own name in `Host`. Addresses cannot be rebound, so all are allowed.
         """
         name = host.partition("]")[0].lstrip("[") if host[:1] == "[" else host.partition(":")[0]
         name = name.rstrip(".").lower()

@@ -25,7 +25,7 @@ SMALL_BYTES = 65_536
 LARGE_BODIES = 8
 """So many bodies of the largest size may be in memory; what would exceed that gets 429."""
 OVERSIZE = 4
-"""A body up to so many times too large is read to its end, so that its sender gets the 413."""
+"""A body up to this many times too large is read to its end, so that its sender gets the 413."""
 CLOSE = {"connection": "close"}
 MAX_FIELDS = 32
 MAX_PART_HEADERS = 8
@@ -49,7 +49,7 @@ class Refusal(Exception):  # noqa: N818 - it is an answer, not a fault
         headers: Mapping[str, str] | None = None,
         details: Mapping[str, object] | None = None,
     ) -> None:
-        """Keep what the response is made of; `details` stand beside `error` in its JSON."""
+        """Keep the parts of the response; `details` are next to `error` in its JSON."""
         super().__init__(what)
         self.status = status
         self.what = what

@@ -36,24 +36,24 @@ class ParserSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
 
     decode: DecodeConfig = DecodeConfig()
     keep: tuple[Column, ...] = ()
-    """Columns in which the values of the input stay; the model fills in what is blank."""
+    """Columns whose values in the input are kept; the model fills in only blanks."""
     lemmas: dict[str, dict[str, str]] = {}
-    """Lemmas that win over the model's: for each form, its lemma by universal tag (`_`: any)."""
+    """Lemmas that override the model's: for each form, its lemma by universal tag (`_`: any)."""
     probabilities: bool = False
-    """Write the probabilities of all values into MISC."""
+    """Write the probabilities of all values to MISC."""
     k_best: Annotated[int, Meta(ge=0, le=MAX_TREES)] = 0
-    """Find so many of the most probable trees of each sentence, with their probabilities."""
+    """Number of most probable trees to find for each sentence, with their probabilities."""
     marginals: bool = False
-    """Find the probability of each arc over all trees, and the entropy of the tree."""
+    """Compute the probability of each arc over all trees, and the entropy of the tree."""
     memory_budget: int = MEMORY_BUDGET
     """Bytes for the sentences being parsed, besides the model and the text of the file.
 
-    One half is for a long sentence, of which only one is parsed at a time, the other half for the
-    rest: so the length at which a sentence counts as long does not depend on threads."""
+    One half is for long sentences, which are parsed one at a time, the other half for the rest.
+    So the length at which a sentence counts as long does not depend on threads."""
     processes: Count = 1
     """Processes that share the memory budget."""
     chunk_size: Count = 128
-    """Sentences that go to the scorer at a time; most of so many have some of similar length."""
+    """Sentences that go to the scorer at a time; most of them have others of similar length."""
     look_ahead: Annotated[int, Meta(ge=1, le=1_000)] = 4
     """Chunks of a stream that are read before sentences are sorted by length; 1 for a scorer that
     sorts by itself."""

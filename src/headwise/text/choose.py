@@ -103,6 +103,6 @@ def installed_languages() -> dict[str, str]:
     """Give the language of each model that has a name."""
     languages = {}
     for name, path in sorted(named_models().items()):
-        with suppress(ModelError):  # a damaged one is no choice; naming it says what is wrong
+        with suppress(ModelError):  # a damaged model is skipped; naming it gives the error
             languages[name] = describe_model(name, path).about.language
     return {name: language for name, language in languages.items() if language}

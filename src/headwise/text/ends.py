@@ -46,7 +46,7 @@ MAX_KNOWN = 64
 ROWS = 512
 """Rows that the network scores at once."""
 MAX_OPEN = 1_000
-"""A token of more characters is unknown, and makes a row of padding each time it has so many."""
+"""A longer token is unknown, and adds a row of padding for each multiple of this length."""
 
 _Positions = NDArray[np.int64]
 _REPEATED = re.compile(r"(.)\1+")
@@ -161,7 +161,7 @@ class EndFinder:
     window: int = ROWS
 
     def find(self, stream: Iterable[Labelled]) -> Iterator[Labelled]:
-        """Set the ends of sentences anew in a stream of labelled symbols."""
+        """Replace the sentence ends in a stream of labelled symbols."""
         reach = self.maker.reach
         held, rows = no_symbols(), Rows(*_padding(reach))
         n_seen, last_end = 0, -1  # how many symbols of `held` have rows; where the last token ends

@@ -1,7 +1,7 @@
 """Identify the language of a text, from its letters alone.
 
 A linear classifier over character n-grams, after fastText: every n-gram of one to four letters and
-every longer word is hashed to a row of a table, the mean of the rows stands for the text, and one
+every longer word is hashed to a row of a table, the mean of the rows represents the text, and one
 matrix turns it into a score for each language. The table is int8. `bench.identify` trains it on
 treebanks.
 

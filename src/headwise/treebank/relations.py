@@ -1,8 +1,8 @@
 """The relations of Universal Dependencies, each with a short explanation and an example.
 
 `relations.json` has the 37 universal relations and the subtypes that several treebanks share. The
-page, the workbench and `docs/labels.md` show what it says. In an example the dependent stands in
-`[]` and its head in `{}`; `root` has no head.
+page, the workbench and `docs/labels.md` show its contents. In an example, `[]` marks the
+dependent and `{}` its head; `root` has no head.
 """
 
 import re

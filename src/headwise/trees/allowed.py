@@ -6,7 +6,7 @@ words, since all words reach ROOT. So the trees in which exactly one arc enters 
 with the fewest entries in all, and a decoder finds the best of them by weighing arcs by the pair
 (sets entered, score). `entry_pairs` makes such weights. An algorithm that only adds, subtracts and
 compares works on them unchanged, and takes no longer than twice its time. One root is the same
-constraint on the set of all words. Words outside of a set may hang on words in it.
+constraint on the set of all words. Words outside a set may have heads in it.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -25,7 +25,7 @@ def allowed_arcs(
     """Return which arcs a tree may have, `[N+1, N+1]`, `[dependent, head]`; row 0 is all False.
 
     Raises:
-        ConfigError: if no tree of so many words can satisfy the constraints on single arcs.
+        ConfigError: if no tree of this size satisfies the constraints on single arcs.
     """
     constraints.check_length(n_words)
     allowed = ~np.eye(n_words + 1, dtype=np.bool_)

@@ -87,7 +87,7 @@ class Contraction:
 def contract_cycles(
     rows: Weights, first_head: int = 0, keep_rows: bool = False
 ) -> Contraction | None:
-    """Choose a head for every vertex, contracting cycles, until all words hang from ROOT.
+    """Choose a head for every vertex, contracting cycles, until ROOT is above all words.
 
     Args:
         rows: `[N+1, N+1]`, `[dependent, head]`, -inf for an arc that is not there; written into.

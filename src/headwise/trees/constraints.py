@@ -29,7 +29,7 @@ class Constraints(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     forbidden: Sequence[tuple[Position, HeadPosition]] = ()
     """Pairs of a word and a head it must not have."""
     root: Position | None = None
-    """The only word that hangs on ROOT."""
+    """The only word whose head is ROOT."""
     subtrees: Sequence[Sequence[Position]] = ()
     """Sets of words; all words of a set but one have their head in the set."""
     labels: Mapping[Position, str] = {}
@@ -86,7 +86,7 @@ class Constraints(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         return len(self.heads) + len(self.forbidden) + len(self.labels) + n_words
 
     def check_length(self, n_words: int) -> None:
-        """Refuse positions that a sentence of so many words does not have."""
+        """Refuse positions outside a sentence of `n_words` words."""
         positions = [*self.heads, *self.heads.values(), *self.labels, self.root or 0]
         positions += [position for arc in self.forbidden for position in arc]
         positions += [position for words in self.subtrees for position in words]

@@ -1,10 +1,10 @@
 """The k best trees, one after the other (Camerini et al., 1980; Zmigrod et al., 2021).
 
 A space of trees is what is left when some arcs are required and some forbidden. Its best tree is
-the answer of Chu-Liu-Edmonds. The contraction that found it also tells which arc to do without at
-least loss: a set of words that was contracted can be entered by another arc, from a word that does
-not hang on it, and nothing else changes but the inside of the set. So the space splits in two,
-without that arc and with it, and the best of all parts is next. O(N^2) time for each tree.
+the answer of Chu-Liu-Edmonds. The contraction that found it also shows which arc can be replaced
+at the smallest loss: a contracted set of words can be entered by another arc, from a word that is
+not below it, and nothing changes outside the set. So the space splits in two, without that arc and
+with it, and the best tree of all parts is next. O(N^2) time for each tree.
 
 Subtrees of given words need nothing more: trees are ordered by the pairs of `allowed.entry_pairs`,
 and all that satisfy the constraints come before all that do not. If there is one root and no
@@ -33,7 +33,7 @@ def k_best_trees(scores: ScoreMatrix, k: int, sets: NDArray[np.bool_]) -> list[H
 
     Example: N = 2, `scores[1] = [5, _, 10]`, `scores[2] = [1, 8, _]`. The best tree is `[0, 0, 1]`,
     13; it contracts 1 and 2. Without its arc from ROOT to 1, ROOT enters at 2 instead, at a loss of
-    2: `[0, 2, 0]`, 11. Without its arc from 1 to 2, word 2 hangs on ROOT, at a loss of 7:
+    2: `[0, 2, 0]`, 11. Without its arc from 1 to 2, ROOT is the head of word 2, at a loss of 7:
     `[0, 0, 0]`, 6. So they come in this order.
 
     Args:
@@ -123,7 +123,7 @@ class _Search:
                 self._push(bound + slack, (_Decision(word, 0, True),))
 
     def next_tree(self) -> Heads | None:
-        """Return the best tree that is left, None if there is none."""
+        """Return the best remaining tree, or None."""
         if self._returned is not None:
             self._split_returned(*self._returned)
             self._returned = None
@@ -200,11 +200,11 @@ class _Search:
 
 
 def find_swap(graph: Contraction, heads: Heads) -> tuple[complex, int]:
-    """Find the word whose arc the best tree can do without at least loss.
+    """Find the word whose arc can be replaced at the smallest loss.
 
     Every arc of the tree enters a word and perhaps cycles around it. Another arc may enter the
-    outermost of them, from a word that does not hang on this one. The weights in the contraction
-    say what is lost by that: inside, the rest follows.
+    outermost of them, from a word that is not below this one. The weights in the contraction give
+    the loss; the arcs inside follow from it.
 
     Args:
         graph: the contraction that gave the tree, with all rows.
@@ -242,7 +242,7 @@ def find_swap(graph: Contraction, heads: Heads) -> tuple[complex, int]:
 
 
 def _below(heads: Heads) -> NDArray[np.bool_]:
-    """Return which words hang on which, themselves included, `[N+1, N+1]`, `[below, above]`."""
+    """Return which words are below which, themselves included, `[N+1, N+1]`, `[below, above]`."""
     head_of = heads.tolist()
     dependents: list[list[int]] = [[] for _ in head_of]
     for word, head in enumerate(head_of[1:], start=1):

@@ -28,7 +28,7 @@ def k_best_projective_trees(
 
     Example: N = 2, `scores[1] = [5, _, 4]`, `scores[2] = [1, 8, _]`. The whole is complete[0, 2],
     and the arc from ROOT that ends last goes to 1, with 13 as in `eisner`, or to 2, with 1 + 5 if
-    ROOT has 1 as well, and 1 + 4 if 1 hangs on 2. So `[0, 0, 1]`, `[0, 0, 0]`, `[0, 2, 0]`.
+    ROOT has 1 as well, and 1 + 4 if 2 is the head of 1. So `[0, 0, 1]`, `[0, 0, 0]`, `[0, 2, 0]`.
 
     Args:
         scores: `[N+1, N+1]`, `[dependent, head]`, finite, or -inf for an arc that is not allowed;
@@ -113,7 +113,7 @@ class _Search:
     def _find(self, span: _Span, rank: int) -> _Derivation | None:
         """Rank the derivations of a span, and of its parts, as far as this one needs.
 
-        Parts are asked for by a stack of generators, since spans nest deeper than calls may.
+        A stack of generators computes the parts, because spans nest deeper than calls may.
         """
         asking = [self._rank(span, rank)]
         while asking:

@@ -13,9 +13,9 @@ that closes a cycle counts as little as it must. Escapes come from eliminating a
 Grassmann, Taksar and Heyman (1985) do it: with sums, products and ratios only. The error of each
 probability is relative to it, however small it is.
 
-If exactly one word may hang on ROOT, the walk must not be drawn to ROOT at all: weights of arcs
-from ROOT are taken to be infinitely small. Walks then step from word to word, and `escape(h, d)` is
-how much weight of arcs from ROOT they pass by before they meet d.
+If exactly one word may have the head ROOT, the walk must not be drawn to ROOT at all: weights of
+arcs from ROOT are taken to be infinitely small. Walks then step from word to word, and
+`escape(h, d)` is the weight of arcs from ROOT that they pass by before they meet d.
 
 `plain_arc_marginals` calculates with the weights as they are, and gives up when a number gets too
 small or too large for float64. `arc_marginals` calculates with their logs, three times as slowly,

@@ -81,7 +81,7 @@ def test_a_run_reports_learns_and_takes_the_segmenter_over(
     reports = list(train_parser(adapted, tmp_path / "run", CPU, {"start": "x"}))
     (taken,) = [report for report in reports if isinstance(report, TakenReport)]
     assert taken.line().startswith(f"starts from {full_run / 'model'}, which knows ")
-    assert "drawn anew: nothing" in taken.line()
+    assert "initialised randomly: nothing" in taken.line()
     parser = headwise.load(tmp_path / "run")
     assert parser.segmenter is not None
     assert list(parser.annotate_text("Kids love candy."))

@@ -40,7 +40,7 @@ def seed_epoch(seed: int, phase: Phase, epoch: int, rank: int = 0) -> np.random.
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """Sentences of which an epoch sees a few: so many that they are `share` of the epoch."""
+    """Sentences from which each epoch draws some, `share` of the epoch."""
 
     sentences: range = range(0)
     share: float = 0.0
@@ -71,8 +71,8 @@ def train_heads(
 ) -> Iterator[StepReport]:
     """Train for one epoch, Eq. 7.
 
-    `rate_at` gives the learning rate after so many epochs, counted in fractions. The batches do not
-    depend on the group; `step` gets this process's part of each.
+    `rate_at` gives the learning rate after a number of epochs, which may be fractional. Batches do
+    not depend on the group; `step` gets this process's part of each.
     """
     rng = seed_epoch(config.seed, phase, epoch, group.rank)
     sizes = treebank.sizes

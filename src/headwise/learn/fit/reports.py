@@ -40,11 +40,11 @@ class StartReport:
 
 @dataclass(frozen=True, slots=True)
 class TakenReport:
-    """What a network has of the model that it starts from.
+    """What a network takes over from the model that it starts from.
 
     `rows` counts, for each kind of string, those that the model knew and all; `n_whole` counts the
-    tensors that were taken over as they were. `anew` are tensors that start as they were drawn,
-    `unused` those of the model that have no place.
+    tensors that were taken over unchanged. `anew` are tensors that keep their random values,
+    `unused` those of the model that do not fit anywhere.
     """
 
     model: str
@@ -62,7 +62,7 @@ class TakenReport:
         replayed = f"; {self.n_replayed:,} sentences to replay" if self.n_replayed else ""
         return (
             f"starts from {self.model}, which knows {rows}; {self.n_whole} tensors as they were; "
-            f"drawn anew: {anew}{unused}{replayed}"
+            f"initialised randomly: {anew}{unused}{replayed}"
         )
 
 

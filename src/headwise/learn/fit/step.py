@@ -185,7 +185,7 @@ def set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
 def slow_down(
     parameters: list[nn.Parameter], scales: Mapping[nn.Parameter, float], rate: float | Tensor
 ) -> list[dict[str, Any]]:
-    """Group parameters for an optimiser: those in `scales` get so many times the rate of others.
+    """Group parameters for an optimiser: `scales` multiply the rate of their parameters.
 
     If the rate is a tensor, each group has one of its own.
     """

@@ -1,9 +1,9 @@
 """Move the weights of a trained network into a new one whose vocabulary differs.
 
 Each axis of a tensor that stands for strings or for parts of the input has names: words, letters,
-labels, values of features, numbers of the lexicon's prior, units of x_i. What has the same name on
-both sides is taken over, the rest stays as it was drawn. An axis without names must have the same
-size, or else the whole tensor starts anew.
+labels, values of features, numbers of the lexicon's prior, units of x_i. Entries with the
+same name on both sides are taken over; the others keep their random values. An axis without names
+must have the same size, or the whole tensor keeps its random values.
 
     inputs.word.weight   rows: words, specials first
     label.first.weight   columns: units of [a_i; a_j; x_i; x_j], by the part of the input

@@ -1,4 +1,4 @@
-"""Level 2, comments: `sent_id` and `text` stand once, and the text is what the tokens spell."""
+"""Level 2, comments: `sent_id` and `text` occur once, and the text matches the tokens."""
 
 import re
 from collections.abc import Sequence
