@@ -24,7 +24,7 @@ def check_equals_brute_force(
         constraints = random_constraints(random, n_words) if seed % 3 else Constraints()
         scores = random_scores(seed, n_words) * random.choice([0.0, 1.0, 8.0, 40.0])
         if seed % 2:  # takes logs
-            scores[random.integers(1, n_words + 1), random.integers(0, n_words + 1)] = -2000.0
+            scores[random.integers(1, n_words + 1), random.integers(0, n_words + 1)] = -750.0
         trees = constrained_trees(constraints, n_words, single_root, projective)
 
         def sum_up() -> TreeDistribution:
