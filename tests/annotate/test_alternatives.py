@@ -47,7 +47,8 @@ def test_columns_are_ranked_and_features_follow_the_tag() -> None:
 
 def test_at_most_nine_are_listed_and_none_without_a_chance() -> None:
     log_probs = np.log(np.array([0.05] * 20 + [1e-9]))
-    ranked = rank(log_probs, [str(i) for i in range(21)])
+    ranked, reversed_rank = rank(np.stack([log_probs, log_probs[::-1]]), list(map(str, range(21))))
+    assert [value for value, _ in reversed_rank] == [str(i + 1) for i in range(N_ALTERNATIVES)]
     assert [value for value, _ in ranked] == [str(i) for i in range(N_ALTERNATIVES)]
     probabilities = np.array([[1, 0, 0], [0.2, 0, 0.8], [1, 0, 0]])
     assert rank_heads(probabilities) == [[(2, 0.8), (0, 0.2)], [(0, 1.0)]]

@@ -30,12 +30,14 @@ def rank_heads(probabilities: NDArray[Any]) -> list[list[tuple[int, float]]]:
     ]
 
 
-def rank(log_probs: FloatArray, strings: Sequence[str]) -> Ranked:
-    """List the most probable of some strings, whose log-probabilities are given."""
-    best = np.argsort(-log_probs, kind="stable")[:N_ALTERNATIVES].tolist()
-    probs = [float(np.exp(min(log_probs[i], 0.0))) for i in best]
-    ranked = zip(best, probs, strict=True)
-    return [(strings[i], round(p, _DECIMALS)) for i, p in ranked if p >= _SMALLEST]
+def rank(log_probs: FloatArray, strings: Sequence[str]) -> list[Ranked]:
+    """List for each word the most probable strings; log-probabilities are `[N, strings]`."""
+    best = np.argsort(-log_probs, axis=1, kind="stable")[:, :N_ALTERNATIVES]
+    probs = np.exp(np.minimum(np.take_along_axis(log_probs, best, axis=1), 0.0))
+    return [
+        [(strings[i], round(p, _DECIMALS)) for i, p in zip(*row, strict=True) if p >= _SMALLEST]
+        for row in zip(best.tolist(), probs.tolist(), strict=True)
+    ]
 
 
 def rank_columns(
@@ -49,13 +51,15 @@ def rank_columns(
         {"upos": [], "xpos": [], "feats": [], "lemma": []} for _ in words
     ]
     for column, log_probs in zip(vocab.outputs, selection.tag_log_probs, strict=True):
-        for ranked, word, row in zip(columns, words, log_probs[1:], strict=True):
-            if column == "feats":
-                ranked[column] = _rank_feats(word, row, vocab)
-            elif column == "lemma":
-                ranked[column] = _rank_lemmas(word, row, vocab)
-            else:
-                ranked[column] = rank(row, vocab.predicted[column].strings)
+        rows = log_probs[1:]
+        if column == "feats":
+            found = [_rank_feats(*pair, vocab) for pair in zip(words, rows, strict=True)]
+        elif column == "lemma":
+            found = [_rank_lemmas(*pair, vocab) for pair in zip(words, rows, strict=True)]
+        else:
+            found = rank(rows, vocab.predicted[column].strings)
+        for ranked, of_word in zip(columns, found, strict=True):
+            ranked[column] = of_word
     return columns
 
 

@@ -241,10 +241,10 @@ class Redecoder:
         columns = rank_columns(sentence.words, selection, self.parser.vocab)
         strings = self.parser.vocab.labels.strings
         return [
-            WordAnswer(heads, rank(labels, strings), round(probability, _DECIMALS), **of_word)
+            WordAnswer(heads, labels, round(probability, _DECIMALS), **of_word)
             for heads, labels, probability, of_word in zip(
                 rank_heads(ranked),
-                decoded.label_log_probs,
+                rank(decoded.label_log_probs, strings),
                 _arc_probabilities(selection, decoded),
                 columns,
                 strict=True,
