@@ -1,12 +1,20 @@
 /**
- * Arcs over words that stand in lines, and beside words that stand below each other.
+ * Arcs over words that stand in lines, and beside words that stand below each other. What is drawn is
+ * described first; what is on the page already stays, so that an edit costs only the arcs it changes.
  */
 
-import { shape } from "../dom.js";
+import { setAttribute, shape } from "../dom.js";
 import { across, endsOf, f, partsOn } from "./geometry.js";
 
 /** @typedef {import("./tree.js").DrawnArc} DrawnArc */
 /** @typedef {import("./geometry.js").Part<DrawnArc>} Part */
+
+/**
+ * @typedef {object} Drawing of an arc, or of its part on one line
+ * @property {DrawnArc} arc
+ * @property {number} y what all heights in it are counted from
+ * @property {[name: keyof SVGElementTagNameMap, attributes: Record<string, string>, ...text: string[]][]} shapes
+ */
 
 const STEP = 26;
 const FLOOR = 6;
@@ -21,7 +29,7 @@ const LOCK = "M-4,-1v-2.5a2.6,2.6 0 0 1 5.2,0v2.5m-6.4,0h7.6v5.6h-7.6z";
  * @param {HTMLElement} list
  * @param {HTMLElement[]} options
  * @param {DrawnArc[]} arcs
- * @returns {SVGElement[]}
+ * @returns {Drawing[]}
  */
 export function drawLines(root, list, options, arcs) {
   if (list.style.paddingInlineStart) list.style.paddingInlineStart = "";
@@ -52,25 +60,25 @@ export function drawLines(root, list, options, arcs) {
         /** @type {boolean} */ isHere,
         /** @type {number} */ steps,
       ) => {
-        if (!isHere) return { x: side(id), y: floor, isOpen: true };
+        if (!isHere) return { x: side(id), y: 0, isOpen: true };
         const box = boxes[id - 1];
         const gap = Math.min(END_GAP, box.width / 5);
-        return { x: box.middle + (isRtl ? -1 : 1) * gap * steps, y: floor, isOpen: false };
+        return { x: box.middle + (isRtl ? -1 : 1) * gap * steps, y: 0, isOpen: false };
       };
       const steps = ends.get(part) ?? { head: 0, dependent: 0 };
       const end = at(arc.dependent, part.hasDependent, steps.dependent);
-      const top = floor - part.level * STEP;
+      const top = -part.level * STEP;
       if (arc.head === 0)
-        return arcShape(arc, `M${f(end.x)},${f(top + 4)}V${f(floor - 4)}`, end, end.x, top - 2, "");
+        return arcShape(arc, floor, `M${f(end.x)},${f(top + 4)}V-4`, end, end.x, top - 2, "");
       const start = at(arc.head, part.hasHead, steps.head);
       const [low, high] = [Math.min(start.x, end.x), Math.max(start.x, end.x)];
       const named = `${arc.label} ← ${short(arc.headForm)}`;
       const isWhole = part.hasDependent && part.hasHead;
       // Where there is room, an arc from another line says where it comes from.
       const text = !isWhole && high - low > named.length * 6.8 ? named : arc.label;
-      const line = across(start, end.isOpen ? end : { ...end, y: floor - 4 }, top);
+      const line = across(start, end.isOpen ? end : { ...end, y: -4 }, top);
       const label = part.hasDependent ? text : "";
-      return arcShape(arc, line, part.hasDependent ? end : null, (low + high) / 2, top - 5, label, [
+      return arcShape(arc, floor, line, part.hasDependent ? end : null, (low + high) / 2, top - 5, label, [
         low,
         high,
         width,
@@ -88,33 +96,36 @@ function short(form) {
  * Draw one arc; `tip` is where it ends at its dependent.
  *
  * @param {DrawnArc} arc
+ * @param {number} floor where its line stands; all else is relative to it
  * @param {string} line
  * @param {{x: number, y: number} | null} tip
  * @param {number} x of the label
  * @param {number} y
  * @param {string} text
  * @param {[number, number, number]} [room] the ends of the arc and the width of the picture
+ * @returns {Drawing}
  */
-function arcShape(arc, line, tip, x, y, text, room) {
+function arcShape(arc, floor, line, tip, x, y, text, room) {
   const label = arc.head === 0 ? arc.label : text;
   const half = label.length * 3.4 + (arc.isLocked ? 14 : 2);
   const middle = room ? Math.min(Math.max(x, half), room[2] - half) : x;
-  const made = shape("g", { class: `wb-arc ${arc.kind}`, "data-id": arc.dependent });
-  made.append(shape("path", { class: "hit", d: line }), shape("path", { class: "line", d: line }));
-  if (tip) made.append(shape("path", { class: "tip", d: `M${f(tip.x)},${f(tip.y + 1)}l-4,-7h8z` }));
+  /** @type {Drawing["shapes"]} */
+  const shapes = [
+    ["path", { class: "hit", d: line }],
+    ["path", { class: "line", d: line }],
+  ];
+  if (tip) shapes.push(["path", { class: "tip", d: `M${f(tip.x)},${f(tip.y + 1)}l-4,-7h8z` }]);
   if (label) {
-    made.append(
-      shape("text", { class: "label", x: f(middle + (arc.isLocked ? 6 : 0)), y: f(y) }, label),
-    );
-    if (arc.isLocked) made.append(lock(middle + 7 - half, y - 4));
+    const place = { x: f(middle + (arc.isLocked ? 6 : 0)), y: f(y) };
+    shapes.push(["text", { class: "label", ...place }, label]);
+    if (arc.isLocked) shapes.push(lock(middle + 7 - half, y - 4));
   }
-  made.style.setProperty("--p", String(arc.p));
-  return made;
+  return { arc, y: floor, shapes };
 }
 
-/** @param {number} x @param {number} y */
+/** @param {number} x @param {number} y @returns {Drawing["shapes"][number]} */
 function lock(x, y) {
-  return shape("path", { class: "lock", d: LOCK, transform: `translate(${f(x)} ${f(y)})` });
+  return ["path", { class: "lock", d: LOCK, transform: `translate(${f(x)} ${f(y)})` }];
 }
 
 /**
@@ -124,7 +135,7 @@ function lock(x, y) {
  * @param {HTMLElement} list
  * @param {HTMLElement[]} options
  * @param {DrawnArc[]} arcs
- * @returns {SVGElement[]}
+ * @returns {Drawing[]}
  */
 export function drawVertical(root, list, options, arcs) {
   const parts = partsOn(arcs, 1, options.length);
@@ -156,16 +167,55 @@ export function drawVertical(root, list, options, arcs) {
         `V${f(end - down * turn)}q0,${f(down * turn)} ${f(toward * turn)},${f(down * turn)}H${f(x(edge - 4))}`
       : `M${f(x(out))},${f(end)}H${f(x(edge - 4))}`;
     const tip = `M${f(x(edge + 1))},${f(end)}l${-toward * 7},-4v8z`;
-    const made = shape(
-      "g",
-      { class: `wb-arc ${arc.kind}`, "data-id": arc.dependent },
-      shape("path", { class: "line", d: line }),
-      shape("path", { class: "tip", d: tip }),
-    );
-    if (!arc.head) made.append(shape("circle", { class: "tip", cx: f(x(out)), cy: f(end), r: 3 }));
-    made.style.setProperty("--p", String(arc.p));
-    return made;
+    /** @type {Drawing["shapes"]} */
+    const shapes = [
+      ["path", { class: "line", d: line }],
+      ["path", { class: "tip", d: tip }],
+    ];
+    if (!arc.head)
+      shapes.push(["circle", { class: "tip", cx: f(x(out)), cy: f(end), r: "3" }]);
+    return { arc, y: 0, shapes };
   });
+}
+
+/**
+ * Make a function that puts drawings in the place of those before. Arcs that look the same stay the
+ * elements that they are.
+ *
+ * @param {SVGElement} canvas
+ */
+export function painter(canvas) {
+  /** @type {Map<string, SVGElement>} */
+  let painted = new Map();
+
+  return (/** @type {Drawing[]} */ drawings) => {
+    /** @type {typeof painted} */
+    const next = new Map();
+    for (const { arc, y, shapes } of drawings) {
+      let key = JSON.stringify([arc.dependent, shapes]);
+      while (next.has(key)) key += "'";
+      const made = painted.get(key) ?? elementOf(arc, shapes);
+      const selected = made.classList.contains("selected") ? " selected" : "";
+      setAttribute(made, "class", `wb-arc ${arc.kind}${selected}`);
+      setAttribute(made, "transform", `translate(0 ${f(y)})`);
+      const p = arc.p.toFixed(2);
+      if (made.style.getPropertyValue("--p") !== p) made.style.setProperty("--p", p);
+      next.set(key, made);
+    }
+    const stays = new Set(next.values());
+    for (const old of painted.values()) if (!stays.has(old)) old.remove();
+    let place = canvas.firstChild;
+    for (const made of stays)
+      if (made === place) place = place.nextSibling;
+      else canvas.insertBefore(made, place);
+    painted = next;
+  };
+}
+
+/** @param {DrawnArc} arc @param {Drawing["shapes"]} shapes */
+function elementOf({ dependent }, shapes) {
+  const made = shapes.map(([name, attributes, ...text]) => shape(name, attributes, ...text));
+  return shape("g", { "data-id": dependent }, ...made);
 }
 
 /**

@@ -29,7 +29,7 @@ import { Refused, Unreachable, ask } from "./server.js";
  */
 
 const REMEMBERED = 40;
-const PATIENCE = 60;
+const PATIENCE = 100;
 
 /**
  * @param {ReturnType<typeof import("./blocks.js").blockStore>} blocks

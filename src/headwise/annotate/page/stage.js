@@ -3,9 +3,10 @@
  * and the arcs of another file.
  */
 
-import { element, getElement } from "../dom.js";
+import { element, getElement, setText } from "../dom.js";
 import { otherArcs } from "./compare.js";
 import { comment } from "./conllu.js";
+import { whenPainted } from "./idle.js";
 import { conlluPane, isFault } from "./pane.js";
 import { ask } from "./server.js";
 import { textOf } from "./tokens.js";
@@ -36,6 +37,8 @@ export function makeStage(events) {
   let preview = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let glow;
+  /** @type {Shown | null} */
+  let latest = null;
 
   const tree = treeView(byId("tree"), {
     onChoice(id) {
@@ -49,7 +52,7 @@ export function makeStage(events) {
       events.run("label");
     },
     onTurn(direction) {
-      byId("turn").textContent = direction === "vertical" ? "Lines" : "Vertical";
+      setText(byId("turn"), direction === "vertical" ? "Lines" : "Vertical");
     },
   });
   const panel = wordPanel(byId("word"), (action, value) => {
@@ -87,8 +90,15 @@ export function makeStage(events) {
       ),
     });
     tree.mark(selected);
-    // While the tree is being found, the rest can wait.
-    if (shown.isDraft) return;
+    // The tree comes first; while it is being found, the rest waits for it.
+    latest = shown;
+    if (!shown.isDraft) whenPainted(() => latest === shown && showRest(shown));
+  }
+
+  /** Show what stands around the tree. @param {Shown} shown */
+  function showRest(shown) {
+    const { at, sentence, decoded, changed } = shown;
+    const checks = decoded?.checks ?? [];
     showWord();
     pane.show(sentence.block, checks);
     if (!preview) showReadings(shown);

@@ -4,9 +4,9 @@
  * run as the browser runs them.
  */
 
-import { element, shape } from "../dom.js";
+import { element, setAttribute, setText, shape } from "../dom.js";
 import { percent } from "../tree.js";
-import { drawLines, drawVertical } from "./arcs.js";
+import { drawLines, drawVertical, painter } from "./arcs.js";
 
 /** @typedef {import("./conllu.js").Sentence} Sentence */
 /** @typedef {import("./conllu.js").Word} Word */
@@ -67,6 +67,7 @@ export function treeView(root, events) {
   const list = element("div", { class: "wb-words", role: "listbox", "aria-label": "Words" });
   const canvas = shape("svg", { class: "wb-arcs", "aria-hidden": "true" });
   root.append(list, canvas);
+  const paint = painter(canvas);
   /** @type {HTMLElement[]} */
   let options = [];
   /** @type {{sentence: Sentence, look: Look} | null} */
@@ -95,7 +96,7 @@ export function treeView(root, events) {
     }
     for (const [index, word] of sentence.words.entries())
       dress(options[index], word, sentence.words, look);
-    list.dir = isRightToLeft(sentence.words) ? "rtl" : "ltr";
+    setAttribute(list, "dir", isRightToLeft(sentence.words) ? "rtl" : "ltr");
     draw();
   }
 
@@ -110,10 +111,13 @@ export function treeView(root, events) {
     root.classList.toggle("vertical", now === "vertical");
     events.onTurn(now);
     const drawn = arcsOf(shown.sentence, shown.look);
-    const paint = now === "vertical" ? drawVertical : drawLines;
-    canvas.replaceChildren(...paint(root, list, options, drawn));
-    canvas.setAttribute("width", String(root.clientWidth));
-    canvas.setAttribute("height", String(list.offsetTop + list.offsetHeight));
+    const describe = now === "vertical" ? drawVertical : drawLines;
+    const drawings = describe(root, list, options, drawn);
+    // Sizes are read before anything is written, so that the page is laid out once.
+    const [width, height] = [root.clientWidth, list.offsetTop + list.offsetHeight];
+    setAttribute(canvas, "width", String(width));
+    setAttribute(canvas, "height", String(height));
+    paint(drawings);
   }
 
   /** @param {number | null} id */
@@ -201,17 +205,8 @@ function dress(option, word, words, look) {
   setAttribute(option, "aria-label", said.filter(Boolean).join(", "));
   // An arc to the neighbour needs room for its label.
   const isNear = word.head && Math.abs(word.head - word.id) === 1;
-  option.style.setProperty("--label", `${isNear ? word.deprel.length + 2 : 0}ch`);
-}
-
-/** What stays is not written again, so that nothing is laid out in vain. @param {Element} box @param {string} text */
-function setText(box, text) {
-  if (box.textContent !== text) box.textContent = text;
-}
-
-/** @param {Element} box @param {string} name @param {string} value */
-function setAttribute(box, name, value) {
-  if (box.getAttribute(name) !== value) box.setAttribute(name, value);
+  const room = `${isNear ? word.deprel.length + 2 : 0}ch`;
+  if (option.style.getPropertyValue("--label") !== room) option.style.setProperty("--label", room);
 }
 
 /**

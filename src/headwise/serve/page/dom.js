@@ -46,6 +46,16 @@ export function shape(name, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, name), attributes, children);
 }
 
+/** Set an attribute; what stays is not written again. @param {Element} box @param {string} name @param {string} value */
+export function setAttribute(box, name, value) {
+  if (box.getAttribute(name) !== value) box.setAttribute(name, value);
+}
+
+/** Set a text; what stays is not laid out again. @param {Element} box @param {string} text */
+export function setText(box, text) {
+  if (box.textContent !== text) box.textContent = text;
+}
+
 /**
  * Write a count with its noun: `1 word`, `2,000 words`.
  *
