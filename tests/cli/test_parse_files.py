@@ -114,6 +114,13 @@ def test_a_prompt_draws_each_line_when_it_is_typed() -> None:
     assert "► I" in second
 
 
+def test_a_prompt_notices_another_language() -> None:
+    answers = ["Kids love candy.\n", "Die Kinder lieben Schokolade und Kuchen.\n", "\x04"]
+    _, english, german, _ = on_terminal("parse", answers=answers).split("> ")
+    assert "looks" not in english
+    assert "the text looks German, but the model is for English" in german
+
+
 def test_other_input_from_a_terminal_says_how_to_end_it(folder: Path) -> None:
     typed = "Kids love candy.\n\x04"
     shown = on_terminal("parse", "--format", "conllu", typed=typed)

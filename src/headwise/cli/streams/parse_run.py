@@ -27,7 +27,10 @@ _PROMPT = "> "
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """An input, what it is read from, and the parser for it; at a prompt, lines are asked for."""
+    """An input, what it is read from, and the parser for it.
+
+    At a prompt, lines are asked for, and `on_line` gets each before it is parsed.
+    """
 
     source: ParseInput
     opened: str | BinaryIO
