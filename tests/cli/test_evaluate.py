@@ -37,7 +37,10 @@ def test_one_prediction_is_scored(files: dict[str, Path]) -> None:
 
 def test_two_predictions_are_compared(files: dict[str, Path]) -> None:
     both = files["gold"], files["same"], files["gold"]
-    assert "Paired bootstrap over 1 sentences" in evaluate(*both).stdout
+    text = evaluate(*both).stdout
+    assert "Paired bootstrap over 1 sentences" in text
+    assert text.startswith(f"{files['same']}\n\nUAS")
+    assert f"\n{files['gold']}\n\nUAS" in text
     found = json.loads(evaluate(*both, "--format", "json").stdout)
     assert found["difference"]["las"]["points"] == 50.0
     refused = evaluate("-", files["same"], files["gold"])
@@ -159,6 +162,7 @@ def test_align_compares_two_predictions(files: dict[str, Path]) -> None:
     text = evaluate("--align", *three).stdout
     assert "F1, paired bootstrap over 1 passages, 10000 samples, seed 1." in text
     assert text.count("Precision") == 2
+    assert text.startswith(f"{files['merged']}\n\n  ")
     found = json.loads(evaluate("--align", *three, "--format", "json").stdout)
     assert found["difference"]["words"]["points"] == 100.0
     assert found["predicted"]["words"]["f1"] == 0.0
