@@ -252,6 +252,27 @@ def test_a_file_has_a_temporary_name_where_it_must_have_one(
     assert os.listdir(tmp_path) == ["out"]
 
 
+def test_a_file_gets_its_name_when_it_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows refuses to rename an open file, and Python 3.11 has no fchmod there."""
+    for name in ("O_TMPFILE", "fchmod"):
+        monkeypatch.delattr(os, name, raising=False)
+    rename, written = os.replace, []
+
+    def refuse_open(source: Path, target: Path) -> None:
+        assert written[0].closed
+        rename(source, target)
+
+    path = tmp_path / "out"
+    path.write_bytes(b"old")
+    monkeypatch.setattr(os, "replace", refuse_open)
+    with whole_file(path) as stream:
+        written.append(stream)
+        stream.write(TEXT)
+    assert (os.listdir(tmp_path), path.read_bytes()) == (["out"], TEXT)
+
+
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     link = tmp_path / "link"

@@ -267,7 +267,9 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             yield raw
             raw.flush()
             with writing(str(path), "nothing was written"):
-                _put_in_place(descriptor, temporary, final)
+                _complete(descriptor, temporary, final)
+        with writing(str(path), "nothing was written"):
+            os.replace(temporary, final)  # Windows does not rename what is open
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -277,18 +279,20 @@ def _create(temporary: Path) -> int:
     if hasattr(os, "O_TMPFILE") and os.path.isdir(_DESCRIPTORS):
         with suppress(OSError):  # not every file system can
             return os.open(temporary.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
-    return os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
+    return os.open(temporary, flags, 0o666)
 
 
-def _put_in_place(descriptor: int, temporary: Path, final: Path) -> None:
+def _complete(descriptor: int, temporary: Path, final: Path) -> None:
+    """Give a file that is written its permissions and its name, `temporary`."""
     os.fsync(descriptor)
-    with suppress(FileNotFoundError):
-        os.fchmod(descriptor, stat.S_IMODE(final.stat().st_mode))
+    if hasattr(os, "fchmod"):  # on Windows since Python 3.13
+        with suppress(FileNotFoundError):
+            os.fchmod(descriptor, stat.S_IMODE(final.stat().st_mode))
     if not os.fstat(descriptor).st_nlink:
         # Only with a folder given does os.link follow the link to the file that has no name.
         path = f"{_DESCRIPTORS}/{descriptor}"
         os.link(path, temporary, src_dir_fd=descriptor, follow_symlinks=True)
-    os.replace(temporary, final)
 
 
 @contextmanager
