@@ -37,9 +37,9 @@ def tracked_files(root: Path) -> list[str]:
     return [name for name in listed.stdout.split("\0") if name and (root / name).is_file()]
 
 
-def copy_tracked(root: Path, target: Path, mode: int) -> None:
-    """Copy the tracked files, all with one mode and with the time of now."""
-    for name in tracked_files(root):
+def copy_files(names: list[str], root: Path, target: Path, mode: int) -> None:
+    """Copy files, all with one mode and with the time of now."""
+    for name in names:
         path = target / name
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(root / name, path)
@@ -131,11 +131,12 @@ def check_sdist_builds_wheel(sdist: Path, wheel: Path, folder: Path) -> Path:
 def check_packages(folder: Path) -> list[Path]:
     """Check all that needs no package index; return the packages, which are in `folder/dist`."""
     copies = (folder / "first", folder / "second" / "elsewhere")
-    for copy, mode in zip(copies, (0o644, 0o600), strict=True):
-        copy_tracked(ROOT, copy, mode)
+    tracked = tracked_files(ROOT)
+    copy_files(tracked, ROOT, copies[0], 0o644)
+    copy_files(tracked, copies[0], copies[1], 0o600)
     sdist, wheel = sorted(build_twice("", copies, folder / "dist"), key=lambda one: one.suffix)
     version = re.findall('"(.+)"', (copies[0] / "src/headwise/version.py").read_text())[-1]
-    check_contents(wheel, sdist, tracked_files(ROOT))
+    check_contents(wheel, sdist, tracked)
     model = build_twice(MODEL, copies, folder / "model")
     for package in (wheel, sdist, *model):
         check_metadata(package, version)
