@@ -225,12 +225,15 @@ def test_a_file_that_others_changed_is_asked_about(client: httpx.Client, treeban
     client.post("/annotate/edit", json={"seq": 0, "at": 0, "remove": 1, "insert": [BLOCK]})
     theirs = make_block("Theirs")
     treebank.write_text(theirs)
-    assert client.get("/annotate/document").json()["conflict"]
+    described = client.get("/annotate/document").json()
+    assert described["conflict"]
+    assert described["differing"][0] == 1
     answer = client.post("/annotate/resolve", json={"keep": "theirs"}).json()
     assert answer == {"seq": 2, "copy": "ewt.conllu.headwise-mine-1"}
     assert client.get("/annotate/sentences").json() == {"seq": 2, "sentences": [theirs]}
     document = client.get("/annotate/document").json()
     assert not document["conflict"]
+    assert document["differing"] is None
     assert document["saved"]
     assert client.post("/annotate/resolve", json={"keep": "mine"}).json()["copy"] is None
     assert client.post("/annotate/resolve", json={"keep": "both"}).status_code == 400

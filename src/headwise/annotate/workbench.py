@@ -54,6 +54,7 @@ class DocumentAnswer(msgspec.Struct, frozen=True):
     label_help: dict[str, str]
     saved: bool
     conflict: bool
+    differing: tuple[int, int] | None
     failure: str
     compare: str | None
 
@@ -121,6 +122,7 @@ class Workbench:
     def describe(self) -> DocumentAnswer:
         """Describe the document as it is now."""
         conflict = self.file.check_file()
+        differing = self.file.differing()
         with self.file.lock:
             document = self.file.document
             return DocumentAnswer(
@@ -137,6 +139,7 @@ class Workbench:
                 label_help=explain_labels(self._columns.labels),
                 saved=self.file.is_saved,
                 conflict=conflict,
+                differing=differing,
                 failure=self.file.failure,
                 compare=None if self.other is None else self.other.name,
             )

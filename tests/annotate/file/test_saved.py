@@ -145,6 +145,14 @@ def test_a_file_that_others_change_is_not_overwritten(path: Path) -> None:
     assert file.check_file()
     assert not file.save()
     assert path.read_text() == A + B + B
+    assert file.differing() == (1, 1)
+    path.write_text(C + B + B)
+    assert file.differing() == (2, 2)
+    path.write_text("1\ta\n")
+    assert file.differing() is not None
+    path.write_bytes(b"\xff")
+    assert file.differing() is None
+    path.write_text(A + B + B)
     file.edit(1, Splice(1, 1, (A,)))  # work goes on, in the journal
     file.close()
     assert path.read_text() == A + B + B

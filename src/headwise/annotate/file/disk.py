@@ -23,6 +23,7 @@ class FileOnDisk:
         self._path = path
         self.sha256 = ""
         self._signature: Signature | None = None
+        self._peeked: tuple[Signature | None, list[str]] | None = None
 
     def read(self) -> list[str]:
         """Read the blocks of the file."""
@@ -30,6 +31,17 @@ class FileOnDisk:
         data = _read_bytes(self._path)
         self.sha256, self._signature = hashlib.sha256(data).hexdigest(), signature
         return split_blocks(data, str(self._path))
+
+    def peek(self) -> list[str]:
+        """Read the blocks that others wrote, once, without taking them for the known ones."""
+        signature = self._look()
+        if self._peeked is None or signature != self._peeked[0]:
+            self._peeked = signature, split_blocks(_read_bytes(self._path), str(self._path))
+        return self._peeked[1]
+
+    def forget(self) -> None:
+        """Let go of the blocks that `peek` keeps."""
+        self._peeked = None
 
     def write(self, data: bytes, sha256: str) -> None:
         """Replace the file."""

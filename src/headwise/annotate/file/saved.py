@@ -29,7 +29,7 @@ from headwise.annotate.file.journal import (
     replay,
 )
 from headwise.annotate.marks import status_of
-from headwise.errors import HeadwiseError
+from headwise.errors import DataError, HeadwiseError
 from headwise.files import whole_file
 
 SAVE_SECONDS = 5.0
@@ -171,6 +171,23 @@ class AnnotatedFile:
                 self.has_conflict = True
             return self.has_conflict
 
+    def differing(self) -> tuple[int, int] | None:
+        """Return the first and last sentence, from 1, in which a changed file differs from ours.
+
+        None without a conflict, and if the file can no longer be read.
+        """
+        if not self.has_conflict:
+            return None
+        try:
+            with self._save_lock:
+                theirs = self._file.peek()
+        except DataError:
+            return None
+        with self.lock:
+            splice = difference(self.document.blocks, theirs)
+            first = min(splice.at + 1, len(self.document.blocks))
+        return first, max(first, splice.at + splice.remove)
+
     def save(self) -> bool:
         """Write the file if anything changed; say whether it has all edits now."""
         with self.lock:
@@ -207,6 +224,7 @@ class AnnotatedFile:
                 mine = "".join(join_blocks(self.document.blocks))
                 copy = _keep_copy(self.path, "mine", mine)
                 self._take_theirs(theirs)
+            self._file.forget()
             self.has_conflict = False
         self._wake.set()
         return copy

@@ -41,6 +41,17 @@ function report(error) {
   bannerFor("refused", [error.message, error instanceof Refused ? error.hint : ""].join(" "), null);
 }
 
+/**
+ * Say in which sentences the file on the disk differs.
+ *
+ * @param {[first: number, last: number] | null} differing
+ */
+function where(differing) {
+  if (!differing) return "";
+  const [first, last] = differing;
+  return first === last ? `, in sentence ${first}` : `, in sentences ${first} to ${last}`;
+}
+
 /** @param {any} about what the server says about the document */
 async function work(about) {
   document.title = `${about.name} – headwise`;
@@ -173,7 +184,7 @@ async function work(about) {
     if (!next.conflict) return;
     bannerFor(
       "refused",
-      `${next.name} was changed by something else. What you do not keep is copied beside it.`,
+      `${next.name} was changed by something else${where(next.differing)}. What you do not keep is copied beside it.`,
       { text: "Keep mine", act: () => resolve("mine").catch(report) },
       { text: "Take the other", act: () => resolve("theirs").catch(report) },
     );
