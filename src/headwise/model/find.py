@@ -22,6 +22,8 @@ from headwise.settings.about import About
 DEFAULT_MODEL = "en"
 CHECKPOINT = "checkpoint.safetensors"
 """What a training run saves after its epochs, beside its model."""
+RECIPE = "recipe.json"
+"""What a training run writes first."""
 UNFINISHED = "unfinished"
 """In the provenance of the model of a run that has not finished: its best epoch so far."""
 AUTO = "auto"
@@ -96,6 +98,11 @@ def _unknown(name: str) -> ModelError:
         return ModelError(
             f"{name}: this training run was interrupted, and has no model yet",
             f"headwise info {name} writes one of its best epoch; headwise train resumes the run",
+        )
+    if name and (Path(name) / RECIPE).is_file():
+        return ModelError(
+            f"{name}: this training run has no model yet: its first epoch has not finished",
+            "the same headwise train command goes on with it",
         )
     if name and Path(name).is_dir():
         what = f"{name}: not a model folder ({MANIFEST} is missing)"
