@@ -47,7 +47,7 @@ def test_files_outside_docs_become_pages_of_the_site() -> None:
 
 
 def test_links_are_rewritten_and_code_is_not(tmp_path: Path) -> None:
-    page = CLONE / "docs/research/made-for-a-test.md"
+    page = CLONE / "docs" / "research" / "made-for-a-test.md"
     text = (
         "[a](../train.md#x) [b](../../models/de/README.md) [c](../../examples) ![d](https://x.org)\n"
         "`](../../LICENSE)` ``a ` b](../../LICENSE)`` [e](#here) [f](../../LICENSE)\n"

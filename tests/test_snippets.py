@@ -71,7 +71,7 @@ def shell_commands(code: str) -> Iterator[list[str]]:
     for line in code.replace("\\\n", " ").splitlines():
         commands = re.sub(r"\s#\s.*|\$\([^)]*\)", " x", line)
         for part in re.split(r"\s(?:\||&&|&|;)(?:\s|$)", commands):
-            if command := re.search(r"(?:^|\s|/)headwise (?!:)(.*)", part):
+            if command := re.search(r"(?:^\s*|/|-m |-w \S+ )headwise (.*)", part):
                 words = shlex.split(re.split(r"\s\d?>", command[1])[0])
                 yield [word for word in words if word != "<"]
 
@@ -109,7 +109,7 @@ def test_commands_of_shells_are_found() -> None:
     code = (
         "headwise parse a.txt > b.conllu 2> errors  # why\n"
         "cat a | headwise parse - --keep \\\n    heads && /opt/headwise evaluate x - &\n"
-        "python -m headwise show\npip install headwise\n"
+        "python -m headwise show\npip install headwise headwise-de\n"
     )
     assert list(shell_commands(code)) == [
         ["parse", "a.txt"],
