@@ -37,6 +37,15 @@ def test_output_without_clean_is_explained(path: Path) -> None:
     assert "--output needs --clean" in result.stderr
 
 
+def test_a_journal_is_refused_with_the_name_of_its_file(path: Path) -> None:
+    journal = f"{path}.headwise-journal"
+    for arguments in ([journal], [str(path), "--compare", journal]):
+        result = CliRunner().invoke(main, ["annotate", *arguments])
+        assert result.exit_code == 1
+        assert f"{journal}: this is the journal of a file\nhint: " in result.stderr
+        assert result.stderr.endswith(f"seconds: {path}\n")
+
+
 def test_a_missing_library_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith("headwise.annotate.")]:
         if "server" in name:

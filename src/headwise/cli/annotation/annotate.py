@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from headwise.annotate.file.disk import read_blocks
+from headwise.annotate.file.journal import SUFFIX
 from headwise.annotate.marks import clean_block
 from headwise.cli.models.choice import mention_licences
 from headwise.cli.terminal import help_examples, put
@@ -84,6 +85,11 @@ def annotate_file(
     written to FILE.headwise-journal at once, and FILE is saved every few seconds. A text is first
     parsed into a .conllu file beside it. Ctrl-C saves and exits.
     """
+    for one in filter(None, (path, compare)):
+        if one.name.endswith(SUFFIX):
+            file = str(one).removesuffix(SUFFIX)
+            hint = f"name the file beside it, which is saved every few seconds: {file}"
+            raise ConfigError(f"{one}: this is the journal of a file", hint)
     if clean:
         with open_target(output) as stream:
             for block in read_blocks(path):
