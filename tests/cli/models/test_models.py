@@ -108,7 +108,9 @@ def test_the_line_about_pip_can_be_copied(
     for name, out, where in (("fr", "fr", "./fr"), ("en", tmp_path / "en", tmp_path / "en")):
         _, _, message = run("package", tiny_run, "--name", name, "--out", out, "--licence", "MIT")
         assert f"pip install {where}\n" in message
-        assert ("--model en stays the model inside headwise" in message) == (name == "en")
+        assert ("--model en is still the model that comes with headwise" in message) == (
+            name == "en"
+        )
 
 
 @pytest.mark.slow
