@@ -64,7 +64,7 @@ pythons: wheel
 	for python in $(PYTHONS); do \
 	    command -v $$python >/dev/null || { echo "$$python is not installed: not tested"; continue; }; \
 	    bin=.cache/pythons/$$(basename $$python)/bin; rm -rf $${bin%/bin}; \
-	    $$python -m venv $${bin%/bin} && $$bin/pip install --quiet dist/headwise-*.whl pytest pytest-xdist hypothesis || exit 1; \
+	    $$python -m venv $${bin%/bin} && $$bin/pip install --quiet dist/headwise-*.whl pytest pytest-cov pytest-xdist hypothesis || exit 1; \
 	    for tool in $(TEST_TOOLS); do \
 	        $$bin/pip install --quiet --only-binary :all: "$$tool" 2>/dev/null || echo "$$python: no build of $$tool"; \
 	    done; \
