@@ -124,7 +124,7 @@ def test_a_run_is_exported_if_it_has_no_model_or_an_older_one(
     assert run_to_export(str(run)) == run_to_export(str(run / "model")) == run
     shutil.rmtree(run / "model")
     assert run_to_export(str(run)) == run
-    with pytest.raises(ModelError, match=r"interrupted.*\nhint: headwise info .*run makes"):
+    with pytest.raises(ModelError, match=r"was interrupted.*\nhint: headwise info .*run"):
         find_model(str(run))
 
 
@@ -137,7 +137,7 @@ def test_a_run_without_an_epoch_has_no_model(
     assert "not a checkpoint" in refusal("parse", "Kids.", "--model", run)
     monkeypatch.setattr("headwise.learn.export.best_epoch.load_checkpoint", lambda _: None)
     message = refusal("parse", "Kids.", "--model", run)
-    assert "interrupted before its first epoch was saved\nhint: give the same" in message
+    assert "interrupted before its first epoch was saved\nhint: run the same" in message
 
 
 def test_a_killed_run_resumes(data: list[object], tmp_path: Path) -> None:

@@ -164,8 +164,8 @@ def test_what_cannot_be_a_package_is_refused_and_nothing_is_written(
         ("../fr", "x", ABOUT, "cannot be the name"),
         ("fr", "x", About(language="fr"), "licence of the model is not known"),
         ("fr", "x", About(licence="MIT"), "language of the model is not known"),
-        ("fr", "mine", ABOUT, "something else"),
-        ("fr", "mine/thesis.tex", ABOUT, "something else"),
+        ("fr", "mine", ABOUT, "not a package of fr"),
+        ("fr", "mine/thesis.tex", ABOUT, "not a package of fr"),
     ):
         with pytest.raises(ConfigError, match=what):
             write_package(source, name, tmp_path / out, about)

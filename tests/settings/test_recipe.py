@@ -30,7 +30,6 @@ def test_the_list_names_every_recipe_inside_headwise() -> None:
         ("paper", "paper-ewt"),
         ("accurate", "accurate-ewt"),
         ("columns", "columns"),
-        ("adapt", "adapt"),
     ],
 )
 def test_a_recipe_inside_is_the_one_that_was_measured(name: str, measured: str) -> None:

@@ -30,7 +30,7 @@ from headwise.vocabulary.lexicon import N_COUNTS
 _INT8 = "int8"
 _DRAWN = 0.1
 """Weights of new rectifiers are drawn from [-0.1, 0.1], like all weights before training."""
-Weights = dict[str, Tensor]
+_Tensors = dict[str, Tensor]
 
 
 def load_trained(bundle: Bundle) -> Network:
@@ -42,7 +42,7 @@ def load_trained(bundle: Bundle) -> Network:
     return network.eval()
 
 
-def read_weights(bundle: Bundle, network: Network) -> Weights:
+def read_weights(bundle: Bundle, network: Network) -> _Tensors:
     """Read the weights of a model without a transformer from its graphs, by their names.
 
     `network` is one of its settings and vocabulary. Older models have one layer for tags, without a
@@ -153,7 +153,7 @@ class _Graph:
             factors += [self.tensor(name) for name in added.input if name in self.constants]
         return factors
 
-    def lstm(self, name: str, sizes: list[int]) -> list[Weights]:
+    def lstm(self, name: str, sizes: list[int]) -> list[_Tensors]:
         """Give the weights of an LSTM in each direction, whose input has parts of these sizes.
 
         They have the names that one layer of PyTorch's has.
@@ -191,7 +191,7 @@ def _without_bounds(weights: Tensor, sizes: list[int]) -> Tensor:
     return torch.cat([part[:, :-N_BOUNDS] for part in parts], dim=1)
 
 
-def _read_inputs(graph: _Graph, network: Network) -> Weights:
+def _read_inputs(graph: _Graph, network: Network) -> _Tensors:
     inputs = network.inputs
     weights = {"inputs.word.weight": graph.table("inputs.word")}
     parts = {"tag": inputs.tag, "vector": inputs.vector}
@@ -221,11 +221,11 @@ def _read_inputs(graph: _Graph, network: Network) -> Weights:
     return weights
 
 
-def _read_represent(graph: _Graph, network: Network) -> Weights:
+def _read_represent(graph: _Graph, network: Network) -> _Tensors:
     represent = network.represent
     if not isinstance(represent, BiLstm):
         raise ValueError("they have no LSTMs")
-    weights: Weights = {}
+    weights: _Tensors = {}
     stacks = ("forward_stack", "backward_stack")
     d, s = represent.size // 2, network.inputs.size
     for i in range(len(represent.forward_stack)):
@@ -262,7 +262,7 @@ def _read_represent(graph: _Graph, network: Network) -> Weights:
     return weights
 
 
-def _as_two_layers(column: str, layer: Tensor, bias: Tensor, network: Network) -> Weights:
+def _as_two_layers(column: str, layer: Tensor, bias: Tensor, network: Network) -> _Tensors:
     """Write a layer of tags on states as one of rectifiers and one on top, with the same scores.
 
     A score z is relu(z) - relu(-z). The other rectifiers count for nothing yet, but can learn.
@@ -287,16 +287,16 @@ def _as_two_layers(column: str, layer: Tensor, bias: Tensor, network: Network) -
     }
 
 
-def _read_label(graph: _Graph) -> Weights:
-    weights: Weights = {}
+def _read_label(graph: _Graph) -> _Tensors:
+    weights: _Tensors = {}
     for layer in ("second", "last"):
         weights[f"label.{layer}.weight"] = graph.rows_layer(f"label.{layer}")
         weights[f"label.{layer}.bias"] = graph.tensor(f"label.{layer}.bias")
     return weights
 
 
-def _read_columns(graph: _Graph, network: Network) -> Weights:
-    weights: Weights = {}
+def _read_columns(graph: _Graph, network: Network) -> _Tensors:
+    weights: _Tensors = {}
     for i, column in enumerate(network.tag.last):
         weights[f"tag.last.{column}.weight"] = graph.rows_layer(f"last.{i}")
         weights[f"tag.last.{column}.bias"] = graph.tensor(f"last.{i}.bias")
