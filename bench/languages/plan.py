@@ -6,6 +6,7 @@ trained as one, and scored on the dev file of its first member. Other trainings 
 """
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -28,6 +29,8 @@ from bench.experiment.plan import (
 from headwise.errors import ConfigError
 
 PLAN_PATH = Path(__file__).with_name("languages.toml")
+SHARES = "shares.json"
+"""Written last into the folder with the shares of a group."""
 
 
 class Treebank(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -42,6 +45,8 @@ class Treebank(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """Empty for `languages/NAME`."""
     also: tuple[Name, ...] = ()
     """More treebanks of the plan to train on, if this is a group."""
+    most_words: int = 0
+    """Words that a group takes of each member at most (`bench.languages.shares`); 0 for all."""
     family: Name = ""
     """A group that has this treebank and its relatives."""
     set: tuple[str, ...] = ()
@@ -102,6 +107,15 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
         """List the treebanks that are no groups."""
         return [name for name, treebank in self.treebanks.items() if not treebank.also]
 
+    def members(self, name: str) -> list[str]:
+        """List the treebanks that are read when this one, or this group, is trained."""
+        return [name, *self.treebanks[name].also]
+
+    def n_words(self, name: str) -> int:
+        """Count the words that an epoch reads."""
+        most = self.treebanks[name].most_words or sys.maxsize
+        return sum(min(most, self.treebanks[one].words) for one in self.members(name))
+
     def needs(self, run: Run) -> list[Run]:
         """List the run that this one starts from, if any."""
         treebank, variant = self.treebanks[run.names[0]], self.variants[run.names[1]]
@@ -117,6 +131,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
             self.settings(run),
             treebank.folder,
             treebank.also,
+            treebank.most_words,
             [key_of(self, one) for one in self.needs(run)],
             variant.start,
         ]
@@ -124,8 +139,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     def settings(self, run: Run) -> list[str]:
         """List the changes to the recipe, those of the treebank last."""
         treebank, variant = self.treebanks[run.names[0]], self.variants[run.names[1]]
-        n_words = treebank.words + sum(self.treebanks[name].words for name in treebank.also)
-        n_epochs = (variant.epochs or self.epochs).of(n_words)
+        n_epochs = (variant.epochs or self.epochs).of(self.n_words(run.names[0]))
         settings = [f"train.adam_epochs={n_epochs}", f"train.patience={n_epochs}"]
         if not self.raw:
             settings += ["segment.epochs=1", "segment.steps=1"]
@@ -140,16 +154,15 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
         folder = self.treebanks[name].folder or f"languages/{name}"
         return data / folder / f"{part}.conllu.xz"
 
+    def share_path(self, name: str, data: Path, folder: Path) -> Path:
+        """Name the file with the share of a treebank; its name is also that of the treebank."""
+        return folder / f"{self.path(name, data, 'train').parent.name}-train.conllu.xz"
+
     def inputs(self, run: Run, data: Path) -> list[Path]:
         """List the files that a run reads."""
         name = run.names[0]
-        also = [self.path(other, data, "train") for other in self.treebanks[name].also]
-        return [
-            self.path(name, data, "train"),
-            self.path(name, data, "dev"),
-            *also,
-            ROOT / self.recipe,
-        ]
+        train = [self.path(one, data, "train") for one in self.members(name)]
+        return [*train, self.path(name, data, "dev"), ROOT / self.recipe]
 
     def lane(self, run: Run) -> Lane:
         """All are trained on the device."""
@@ -162,16 +175,20 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
         for one in self.needs(run):
             model = model_path(self, one, options.out).parent
             settings.append(f"start.model={json.dumps(str(model))}")
-        train_paths = [
-            self.path(one, options.data, "train") for one in (name, *self.treebanks[name].also)
-        ]
+        train_paths = [self.path(one, options.data, "train") for one in self.members(name)]
+        steps: list[Step] = []
+        if self.treebanks[name].most_words:
+            shares = folder / "shares"
+            train_paths = [self.share_path(one, options.data, shares) for one in self.members(name)]
+            command = options.module_command("bench.languages.shares", name, shares)
+            steps.append(Step("shares", command, shares / SHARES))
         dev_path = self.path(name, options.data, "dev")
         train = train_step(self.recipe, train_paths, dev_path, run.seed, folder, options, settings)
         scores_path = folder / "scores.json"
         command = options.module_command(
             "bench.languages.measure", name, folder / "model", scores_path
         )
-        return (train, Step("measure", command, scores_path))
+        return (*steps, train, Step("measure", command, scores_path))
 
 
 def read_plan(path: Path) -> Plan:
