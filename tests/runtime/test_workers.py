@@ -176,3 +176,18 @@ def test_without_fork_there_is_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "fork")
     with pytest.raises(ConfigError, match="use --threads"):
         require_fork()
+
+
+SIGNALLED_AS_IT_FORKS = """
+import os, signal, sys
+from headwise.runtime.workers import map_in_processes
+signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+os.register_at_fork(before=lambda: os.kill(os.getpid(), signal.SIGTERM))
+print(list(map_in_processes(bytes.upper, [b"a"], 2)))
+"""
+
+
+def test_a_signal_that_comes_during_a_fork_is_not_lost() -> None:
+    command = [sys.executable, "-c", SIGNALLED_AS_IT_FORKS]
+    ended = subprocess.run(command, capture_output=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (143, b"", b"")

@@ -16,7 +16,7 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -30,6 +30,7 @@ from headwise.grouping import defer_exception
 Work = Callable[[bytes], bytes]
 DONE, FAILED = b"+", b"-"
 SECONDS_TO_END = 5.0
+_ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -158,7 +159,8 @@ def _fork(work: Work, n_processes: int, stack: ExitStack) -> list[_Child]:
             here, there = context.Pipe()
             ours.append(here)
             process = context.Process(target=_serve, args=(work, there, tuple(ours)), daemon=True)
-            process.start()
+            with _signals_held():
+                process.start()
         except OSError as error:
             what = f"process {len(children) + 1} of {n_processes} cannot start: {error.strerror}"
             raise HeadwiseError(what, "try fewer --processes") from error
@@ -167,10 +169,21 @@ def _fork(work: Work, n_processes: int, stack: ExitStack) -> list[_Child]:
     return children
 
 
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Let signals wait; Python swallows one that arrives while it forks, and shows a traceback."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING_SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _serve(work: Work, connection: Connection, not_ours: tuple[Connection, ...]) -> None:
     """Run the child: answer until the parent closes the connection."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a child has nothing to clean up
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING_SIGNALS)
     for other in not_ours:
         other.close()  # or no child would notice that the parent is gone
     while True:
