@@ -131,7 +131,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
             self.settings(run),
             treebank.folder,
             treebank.also,
-            treebank.most_words,
+            *([treebank.most_words] if treebank.most_words else []),
             [key_of(self, one) for one in self.needs(run)],
             variant.start,
         ]

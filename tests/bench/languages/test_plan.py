@@ -1,5 +1,6 @@
 """Plans of many treebanks: settings, runs, reports, and one run from treebank to scores."""
 
+import json
 import lzma
 from collections.abc import Callable
 from pathlib import Path
@@ -7,11 +8,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bench.experiment.plan import Run
+from bench.experiment.plan import Options, Run
 from bench.experiment.results import read_results
 from bench.languages.__main__ import main
 from bench.languages.measure import Scores
 from bench.languages.plan import PLAN_PATH, Epochs, Plan, read_plan
+from bench.languages.shares import main as take_shares
+from headwise import read_sentences
 from headwise.errors import ConfigError
 
 LETTERS = PLAN_PATH.with_name("letters.toml")
@@ -63,6 +66,34 @@ def test_settings_of_a_treebank_come_last(tiny: Path) -> None:
         "train.adam_epochs=1", "train.patience=1", "segment.epochs=1", "segment.steps=1",
     ]  # fmt: skip
     assert settings.index("model.letters=4") < settings.index("model.letters=0")
+
+
+def test_a_group_takes_a_share_of_each_member(tiny: Path, data: Path, tmp_path: Path) -> None:
+    group = '[treebanks.both]\ntitle = "both"\nlanguage = "two"\nwords = 300\nalso = ["fr"]\n'
+    french = '[treebanks.fr]\ntitle = "French"\nlanguage = "French"\nwords = 900\n'
+    tiny.write_text(f'{TINY}{french}{group}folder = "ud/English"\nmost_words = 60\n')
+    english = lzma.compress((data / "ud/English/train.conllu").read_bytes())
+    for folder in ("ud/English", "languages/fr"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "train.conllu.xz").write_bytes(english)
+    plan = read_plan(tiny)
+    assert (plan.members("both"), plan.n_words("both")) == (["both", "fr"], 120)
+    options = Options(tiny, tmp_path, tmp_path / "out", "cpu", "float32", 1)
+    shares, train, _ = plan.steps(Run(("both", "small"), 1), options)
+    folder = shares.output.parent
+    take_shares(str(tiny), str(tmp_path), "both", str(folder))
+    n_words = json.loads(shares.output.read_bytes())
+    assert n_words.keys() == {"both", "fr"}
+    assert all(60 <= n < 120 for n in n_words.values())
+    paths = [Path(path) for path in train.command if path.endswith("-train.conllu.xz")]
+    assert [path.name for path in paths] == ["English-train.conllu.xz", "fr-train.conllu.xz"]
+    whole = [
+        sentence.text for sentence in read_sentences(tmp_path / "languages/fr/train.conllu.xz")
+    ]
+    share = [sentence.text for sentence in read_sentences(paths[1])]
+    places = [whole.index(text) for text in share]
+    assert places == sorted(places)
+    assert 0 < len(share) < len(whole)
 
 
 @pytest.mark.parametrize(
