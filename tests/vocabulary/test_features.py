@@ -41,8 +41,8 @@ def test_a_combination_that_training_never_saw_is_written_sorted() -> None:
 
 
 def test_unknown_features_and_values_count_as_none() -> None:
-    assert FEATURES.positions_of("Case=Dat|Mood=Ind|Number=Plur") == [0, 0, 2, 0]
-    assert FEATURES.positions_of("_") == [0, 0, 0, 0]
+    assert FEATURES.positions_of("Case=Dat|Mood=Ind|Number=Plur") == (0, 0, 2, 0)
+    assert FEATURES.positions_of("_") == (0, 0, 0, 0)
     assert split_feats("Case=Nom|odd|Gloss=a=b") == {"Case": "Nom", "Gloss": "a=b"}
 
 
@@ -50,7 +50,7 @@ def test_a_feature_without_a_name_or_a_value_is_not_learned() -> None:
     """A model that had one could not be loaded."""
     features = collect_features([("NOUN", "=x|Case=|Number=Sing"), ("NOUN", "Case=Nom|=")])
     assert features.values == {"Case": ("Nom",), "Number": ("Sing",)}
-    assert features.positions_of("Number=Sing") == [0, 1]
+    assert features.positions_of("Number=Sing") == (0, 1)
 
 
 def test_a_tag_goes_with_the_features_that_training_saw_with_it() -> None:

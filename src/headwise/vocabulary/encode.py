@@ -151,8 +151,8 @@ def _encode_prior(sentence: Sentence, vocab: Vocab, is_in_lexicon: bool) -> Floa
     if lexicon is None:
         return np.zeros((len(sentence) + 1, 0), np.float32)
     prior = np.zeros((len(sentence) + 1, lexicon.prior_size), np.float32)
-    for row, word in zip(prior[1:], sentence.words, strict=True):
-        lexicon.fill_prior(row, word.form, (word.upos, word.feats) if is_in_lexicon else None)
+    for row, word in enumerate(sentence.words, 1):
+        prior[row] = lexicon.prior_of(word.form, (word.upos, word.feats) if is_in_lexicon else None)
     return prior
 
 
@@ -181,7 +181,7 @@ def encode_gold(sentence: Sentence, vocab: Vocab, has_feats: bool = True) -> Gol
         for index, values in columns
     ]
     if (features := vocab.features) is not None:
-        no_values = [PAD - N_SPECIALS] * len(features)
+        no_values = (PAD - N_SPECIALS,) * len(features)
         rows = [
             features.positions_of(word.feats) if has_feats and has_analysis(word) else no_values
             for word in words

@@ -17,6 +17,7 @@ from headwise.treebank.sentence import BLANK, Word
 
 ABSENT = 0
 """The value of a feature that a word does not have."""
+MAX_CACHED_FEATS = 4_096
 
 
 @dataclass(frozen=True)
@@ -73,13 +74,22 @@ class Features:
             for name, values in self.values.items()
         }
 
-    def positions_of(self, feats: str) -> list[int]:
+    @cached_property
+    def _known(self) -> dict[str, tuple[int, ...]]:
+        return {}
+
+    def positions_of(self, feats: str) -> tuple[int, ...]:
         """Find the values in FEATS: a position for each feature; unknown values count as none."""
-        given = split_feats(feats)
-        return [
-            positions.get(given.get(name, ""), ABSENT)
-            for name, positions in self._positions.items()
-        ]
+        known = self._known
+        if feats not in known:
+            given = split_feats(feats)
+            if len(known) >= MAX_CACHED_FEATS:
+                known.clear()
+            known[feats] = tuple(
+                positions.get(given.get(name, ""), ABSENT)
+                for name, positions in self._positions.items()
+            )
+        return known[feats]
 
     def goes_with(self, upos: str) -> BoolArray:
         """Return the features that a word with this tag can have, bool [features]; all if new."""

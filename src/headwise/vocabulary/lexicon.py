@@ -38,6 +38,7 @@ MAX_RARE = 20
 MAX_PER_FORM = 3
 """The most that one analysis of a form counts for its ending."""
 MAX_CACHED_ENDINGS = 10_000
+MAX_CACHED_PRIORS = 8_192
 MAX_VALUES = 2**26
 """Numbers in the table of analyses and their values; the largest treebanks have under 2**21."""
 MAX_JSON_BYTES = 2**26
@@ -90,6 +91,7 @@ class Lexicon:
         self._at = {form: i for i, form in enumerate(self.forms)}
         self._analysis_ids = {analysis: i for i, analysis in enumerate(self.analyses)}
         self._endings: dict[str, _Ending] = {}
+        self._priors: dict[tuple[str, Analysis | None], FloatArray] = {}
 
     def __len__(self) -> int:
         """Count the forms."""
@@ -128,10 +130,16 @@ class Lexicon:
         The first P numbers are shares of tags and values for the form, or for the form in lower
         case; the next P the same for its longest known ending; then the logarithm of the form's
         count, and the length of the ending. `own` is the analysis of a word of the treebank itself,
-        which does not count.
+        which does not count. The result is shared, so it cannot be written to.
         """
-        prior = np.zeros(self.prior_size, np.float32)
-        self.fill_prior(prior, form, own)
+        prior = self._priors.get((form, own))
+        if prior is None:
+            prior = np.zeros(self.prior_size, np.float32)
+            self.fill_prior(prior, form, own)
+            prior.setflags(write=False)
+            if len(self._priors) >= MAX_CACHED_PRIORS:
+                self._priors.clear()
+            self._priors[form, own] = prior
         return prior
 
     def fill_prior(self, prior: FloatArray, form: str, own: Analysis | None = None) -> None:
