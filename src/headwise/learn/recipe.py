@@ -246,7 +246,8 @@ def start(recipe: Recipe, folder: Path, compute: Compute) -> Run:
         if network.encoder is not None and begun.subwords is None:
             set_weights(network.encoder, Path(recipe.model.encoder))
         if begun.bundle is not None:
-            taken = _take_over(network, data, begun.bundle)
+            replays = recipe.start is not None and bool(recipe.start.replay)
+            taken = _take_over(network, data, begun.bundle, replays)
         if group.leads:
             keep_start(begun, folder, trains_segmenter=recipe.segment is not None)
             keep_vocab(folder / VOCABULARY, data.vocab)
@@ -273,7 +274,7 @@ def start(recipe: Recipe, folder: Path, compute: Compute) -> Run:
     )
 
 
-def _take_over(network: Network, data: Data, bundle: Bundle) -> TakenReport:
+def _take_over(network: Network, data: Data, bundle: Bundle, replays: bool) -> TakenReport:
     """Copy the weights of a trained model as far as they fit."""
     trained = load_trained(bundle)
     skipped = set() if data.vectors is None else {"inputs.vector.weight"}
@@ -281,8 +282,9 @@ def _take_over(network: Network, data: Data, bundle: Bundle) -> TakenReport:
     if own is None or known is None or own.tokenizer != known.tokenizer:
         skipped |= {name for name, _ in network.named_parameters() if name.startswith("encoder.")}
     fixed = None if data.word_vectors is None else data.word_vectors[1]
+    n_replayed = len(data.drawn) if replays else 0
     taken = take_weights(network, data.vocab, trained, bundle.vocab, skipped, fixed)
-    return TakenReport(str(bundle.path), *taken, len(data.replayed))
+    return TakenReport(str(bundle.path), *taken, n_replayed)
 
 
 def _run_phase(state: Run, name: Phase) -> Iterator[Report]:

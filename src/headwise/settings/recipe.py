@@ -44,6 +44,11 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """With a table `[segment]`, empty or not, the model learns to find words in raw text too."""
     decode: DecodeConfig = DecodeConfig()
 
+    def __post_init__(self) -> None:
+        """Refuse two rules for what an epoch reads."""
+        if self.train.main_share and self.start is not None and self.start.replay:
+            raise ValueError("train.main_share and start.replay: an epoch can follow one of them")
+
 
 class RecipeNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What `headwise train --list` says about a recipe."""

@@ -33,6 +33,10 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """Sentences in a batch."""
     steps: Count = 1
     """Minimum number of batches in an epoch; a small treebank is read several times."""
+    main_share: Share = 0.0
+    """Share of an epoch's sentences that are from the main treebank; the others are drawn anew for
+    each epoch. An epoch always has all sentences of the main treebank. 0 reads all treebanks
+    completely. Useful with far more text that was parsed automatically than gold trees."""
     max_length: Count = 100
     """Longer training sentences are left out, and their number is reported; parsing has no such
     limit."""

@@ -19,6 +19,22 @@ def load(recipe: Recipe, **model: object) -> Data:
     return load_data(recipe.data, changed, recipe.train)
 
 
+def test_other_treebanks_can_have_a_share_of_each_epoch(
+    tiny_recipe: Recipe, two_treebanks: tuple[Path, Path]
+) -> None:
+    main, other = map(str, two_treebanks)
+    both = msgspec.structs.replace(
+        tiny_recipe, data=msgspec.structs.replace(tiny_recipe.data, train=(main, other))
+    )
+    assert not load(both).drawn
+    some = msgspec.structs.replace(both.train, main_share=0.25)
+    data = load_data(both.data, both.model, some)
+    n_main = data.treebanks.index(data.treebanks[-1])
+    assert n_main > 0
+    assert data.drawn == range(n_main, len(data.sentences))
+    assert {data.treebanks[i] for i in data.drawn} == {data.treebanks[-1]}
+
+
 def test_vectors_are_those_of_the_first_words_and_of_the_treebank(
     full_recipe: Recipe, some_vectors: Path
 ) -> None:

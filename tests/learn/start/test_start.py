@@ -14,7 +14,7 @@ from made_runs import CPU, changed, history, same_weights, trained
 import headwise
 from headwise import read_sentences
 from headwise.errors import ConfigError, DataError, ModelError
-from headwise.learn.fit.loop import Replay
+from headwise.learn.fit.loop import Draw
 from headwise.learn.fit.phases import Run
 from headwise.learn.fit.reports import TakenReport
 from headwise.learn.recipe import start, train_network, train_parser
@@ -122,7 +122,7 @@ def test_replayed_sentences_are_gold_or_annotated_by_the_model(
     replay = (str(tiny_treebank), plain, str(tmp_path / "raw.txt"))
     state = begun(changed(adapted, start={"replay": replay}), tmp_path / "run")
     data = state.data
-    assert data.replayed == range(6, len(data.train.encoded))
+    assert data.drawn == range(6, len(data.train.encoded))
     assert len(data.sentences) == len(data.treebanks) == len(data.train.gold)
     parser = headwise.load(full_run, precision="float32")
     annotated = data.sentences[6 + 40 : 6 + 40 + len(gold)]
@@ -136,14 +136,21 @@ def test_replayed_sentences_are_gold_or_annotated_by_the_model(
 
 
 def test_an_epoch_draws_its_share_of_replayed_sentences() -> None:
-    replay = Replay(range(10, 110), 0.5)
-    draws = [replay.draw(112, np.random.default_rng(seed)) for seed in (1, 1, 2)]
+    draw = Draw(range(10, 110), 0.5)
+    draws = [draw.of_epoch(112, np.random.default_rng(seed)) for seed in (1, 1, 2)]
     assert draws[0] == draws[1] != draws[2]
     for drawn in draws:
         assert drawn[:12] == [*range(10), 110, 111]
         assert len(set(drawn)) == len(drawn) == 24
-    assert len(Replay(range(2, 4), 0.9).draw(4, np.random.default_rng(1))) == 4
-    assert Replay().draw(3, np.random.default_rng(1)) == [0, 1, 2]
+    assert len(Draw(range(2, 4), 0.9).of_epoch(4, np.random.default_rng(1))) == 4
+    assert Draw().of_epoch(3, np.random.default_rng(1)) == [0, 1, 2]
+
+
+def test_an_epoch_follows_one_rule(adapted: Recipe, tiny_treebank: Path) -> None:
+    replay = msgspec.structs.replace(adapted.start, replay=(str(tiny_treebank),))
+    train = msgspec.structs.replace(adapted.train, main_share=0.5)
+    with pytest.raises(ValueError, match=r"main_share and start\.replay"):
+        Recipe(train=train, start=replay)
 
 
 def test_a_new_vocabulary_is_that_of_the_treebank(

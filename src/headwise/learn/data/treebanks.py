@@ -93,8 +93,9 @@ class Data:
     """All sentences of the main treebank, also those too long to train on."""
     is_held_out: bool = False
     """Whether dev is a part of the training treebank, as the recipe names none."""
-    replayed: range = range(0)
-    """Sentences of `train` of which each epoch sees a few only (`learn.start.replay`)."""
+    drawn: range = range(0)
+    """Sentences of `train` of which each epoch sees a few only: those of other treebanks than the
+    main one (`train.main_share`), or those to replay (`learn.start.replay`)."""
 
     def fingerprint(self) -> str:
         """Give a checksum of the vocabulary, the ids and the trees."""
@@ -172,6 +173,7 @@ def load_data(
         for name, treebank in dev_parts.items()
     }
     main, *others = dev
+    n_main = len(next(iter(short.values())))
     return Data(
         vocab,
         join_examples(
@@ -188,6 +190,7 @@ def load_data(
         main_train,
         dev_parts[main],
         is_held_out=not data.dev,
+        drawn=range(n_main, len(kept)) if train.main_share else range(0),
     )
 
 

@@ -39,23 +39,23 @@ def seed_epoch(seed: int, phase: Phase, epoch: int, rank: int = 0) -> np.random.
 
 
 @dataclass(frozen=True, slots=True)
-class Replay:
-    """Sentences from which each epoch draws some, `share` of the epoch."""
+class Draw:
+    """Sentences from which each epoch draws some, `share` of the epoch; it has all others."""
 
     sentences: range = range(0)
     share: float = 0.0
 
-    def draw(self, n_sentences: int, rng: np.random.Generator) -> list[int]:
+    def of_epoch(self, n_sentences: int, rng: np.random.Generator) -> list[int]:
         """Give the numbers of the sentences of an epoch: all others, and some of these."""
-        replayed = self.sentences
-        if not replayed:
+        some = self.sentences
+        if not some:
             return list(range(n_sentences))
-        others = [*range(replayed.start), *range(replayed.stop, n_sentences)]
-        n_drawn = min(len(replayed), round(len(others) * self.share / (1 - self.share)))
-        return others + [replayed[i] for i in rng.choice(len(replayed), n_drawn, replace=False)]
+        others = [*range(some.start), *range(some.stop, n_sentences)]
+        n_drawn = min(len(some), round(len(others) * self.share / (1 - self.share)))
+        return others + [some[i] for i in rng.choice(len(some), n_drawn, replace=False)]
 
 
-NO_REPLAY = Replay()
+NO_DRAW = Draw()
 
 
 def train_heads(
@@ -67,7 +67,7 @@ def train_heads(
     n_epochs: int,
     rate_at: Callable[[float], float],
     group: Group = ALONE,
-    replay: Replay = NO_REPLAY,
+    draw: Draw = NO_DRAW,
 ) -> Iterator[StepReport]:
     """Train for one epoch, Eq. 7.
 
@@ -78,7 +78,7 @@ def train_heads(
     sizes = treebank.sizes
     batches: list[list[int]] = []
     while len(batches) < max(1, config.steps):
-        drawn = replay.draw(len(sizes), rng)
+        drawn = draw.of_epoch(len(sizes), rng)
         drawn_sizes = [sizes[i] for i in drawn]
         shuffled = shuffled_batches(drawn_sizes, config.batch_size, config.window, rng)
         batches += [[drawn[i] for i in batch] for batch in shuffled]

@@ -23,7 +23,7 @@ from headwise.learn.fit.dev_scores import (
     score_heads,
     score_labels,
 )
-from headwise.learn.fit.loop import Replay, collect_arcs, train_heads, train_labels
+from headwise.learn.fit.loop import Draw, collect_arcs, train_heads, train_labels
 from headwise.learn.fit.loss import batch_loss
 from headwise.learn.fit.reports import Phase, StepReport, TakenReport
 from headwise.learn.fit.step import (
@@ -111,9 +111,11 @@ def _rate_scale(state: Run) -> float:
     return 1.0 if state.recipe.start is None else state.recipe.start.rate
 
 
-def _replay(state: Run) -> Replay:
-    share = 0.0 if state.recipe.start is None else state.recipe.start.replay_share
-    return Replay(state.data.replayed, share)
+def _draw(state: Run) -> Draw:
+    start, main_share = state.recipe.start, state.recipe.train.main_share
+    if start is not None and start.replay:
+        return Draw(state.data.drawn, start.replay_share)
+    return Draw(state.data.drawn, 1 - main_share if main_share else 0.0)
 
 
 def _head_parameters(state: Run) -> list[nn.Parameter]:
@@ -147,7 +149,7 @@ def _plan_heads(
         tag_weight=config.tag_weight,
         soft_targets=state.soft_targets,
     )
-    replay = _replay(state)
+    draw = _draw(state)
     average = MovingAverage(network, state.kept, config.average, state.progress.n_steps)
     step = RecordedStep(
         TrainingStep(optimiser, _head_parameters(state), config.clip, group),
@@ -158,9 +160,7 @@ def _plan_heads(
 
     def train_epoch(epoch: int) -> Iterator[StepReport]:
         network.train()
-        yield from train_heads(
-            step, treebank, config, name, epoch, n_epochs, rate_at, group, replay
-        )
+        yield from train_heads(step, treebank, config, name, epoch, n_epochs, rate_at, group, draw)
         state.progress = msgspec.structs.replace(state.progress, n_steps=average.n_steps)
 
     def score() -> DevScores:
@@ -176,7 +176,7 @@ def plan_label(state: Run) -> PhasePlan:
     recipe, compute, network = state.recipe, state.compute, state.network
     group, config = compute.group, recipe.label
     train = state.data.train
-    drawn = _replay(state).draw(len(train.encoded), np.random.default_rng(recipe.train.seed))
+    drawn = _draw(state).of_epoch(len(train.encoded), np.random.default_rng(recipe.train.seed))
     arcs = collect_arcs(network, train.chosen(drawn), compute.device)
     dev = state.data.dev.part(group.own)
     scorer = TorchScorer(network, state.data.vocab, compute.device)

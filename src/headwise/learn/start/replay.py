@@ -79,7 +79,7 @@ def add_replay(
         train=join_examples([data.train, *parts]),
         sentences=[*data.sentences, *sentences],
         treebanks=[*data.treebanks, *names],
-        replayed=range(n_before, n_before + len(sentences)),
+        drawn=range(n_before, n_before + len(sentences)),
     )
 
 
