@@ -68,6 +68,8 @@ class Variant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """Empty for the family of each treebank."""
     epochs: "Epochs | None" = None
     """Instead of those of the plan."""
+    seeds: tuple[Seed, ...] = ()
+    """Instead of those of the plan."""
 
 
 class Epochs(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -100,7 +102,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
             for treebank in self.treebanks
             for name, variant in self.variants.items()
             if treebank in (variant.treebanks or self.single())
-            for seed in self.seeds
+            for seed in variant.seeds or self.seeds
         ]
 
     def single(self) -> list[Name]:
@@ -117,11 +119,14 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
         return sum(min(most, self.treebanks[one].words) for one in self.members(name))
 
     def needs(self, run: Run) -> list[Run]:
-        """List the run that this one starts from, if any."""
+        """List the run that this one starts from, if any: of the same seed if there is one."""
         treebank, variant = self.treebanks[run.names[0]], self.variants[run.names[1]]
         if not variant.start:
             return []
-        return [Run((variant.group or treebank.family, variant.start), run.seed)]
+        start = self.variants.get(variant.start)
+        seeds = (start.seeds if start else ()) or self.seeds
+        seed = run.seed if run.seed in seeds else seeds[0]
+        return [Run((variant.group or treebank.family, variant.start), seed)]
 
     def key_parts(self, run: Run) -> list[object]:
         """List everything except the data that a run depends on."""
