@@ -70,13 +70,13 @@ def train_udpipe(folder: Path, model_path: Path, options: tuple[str, str, str]) 
         stream.write(data)
 
 
-def run_udpipe(model_path: Path, text: str, target: Path) -> None:
-    """Parse raw text with UDPipe 1."""
+def run_udpipe(model_path: Path, text: str, target: Path, reads: str = "tokenize") -> None:
+    """Parse raw text with UDPipe 1, or sentences: `reads` is an input format of UDPipe's."""
     from ufal import udpipe
 
     model = udpipe.Model.load(str(model_path))
     pipeline = udpipe.Pipeline(
-        model, "tokenize", udpipe.Pipeline.DEFAULT, udpipe.Pipeline.DEFAULT, "conllu"
+        model, reads, udpipe.Pipeline.DEFAULT, udpipe.Pipeline.DEFAULT, "conllu"
     )
     target.write_text(pipeline.process(text, udpipe.ProcessingError()), encoding="utf-8")
 
