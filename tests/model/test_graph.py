@@ -106,3 +106,14 @@ def test_a_graph_that_fails_when_it_runs_is_an_error_of_the_model() -> None:
     graph = Graph(model.SerializeToString(), "m.onnx")
     with pytest.raises(ModelError, match=r"m\.onnx: ONNX Runtime cannot run it"):
         graph.run({"x": np.zeros(5, np.float32)})
+
+
+def test_a_graph_that_cannot_be_opened_is_refused_without_other_output(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    model = graph_of(helper.make_node("Add", ["x", "w"], ["y"], size=1))
+    model.ir_version, model.opset_import[0].version = 10, 20
+    data = model.SerializeToString().replace(b"size", b"\xe8ize")
+    with pytest.raises(ModelError, match="ONNX Runtime refuses it"):
+        Graph(data, "m.onnx")
+    assert capfd.readouterr() == ("", "")

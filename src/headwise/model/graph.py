@@ -51,7 +51,12 @@ def open_graph(data: bytes, where: str, *, keeps_memory: bool) -> ort.InferenceS
     options.enable_cpu_mem_arena = keeps_memory
     options.log_severity_level = 4  # what fails is raised, and becomes an error of ours
     try:
-        return ort.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        return ort.InferenceSession(
+            data,
+            options,
+            providers=["CPUExecutionProvider"],
+            enable_fallback=0,  # it would try the same again, and print a complaint to stdout
+        )
     except (RuntimeError, ValueError, *ORT_ERRORS) as error:
         raise ModelError(f"{where}: ONNX Runtime refuses it: {error}") from error
 
