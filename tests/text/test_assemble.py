@@ -30,7 +30,7 @@ def labelled(marked: str, n: int = 100) -> Iterator[Labelled]:
         for i in range(0, len(values), n):
             some = slice(i, i + n)
             scores = np.zeros(len(values[some]), np.float32)
-            yield Labelled(part.codes[some], part.offsets[some], values[some], scores)
+            yield Labelled(part.codes[some], part.offsets[some], values[some], scores, scores)
 
 
 def rows(sentence: Sentence) -> list[tuple[str, str, str]]:

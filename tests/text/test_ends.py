@@ -19,6 +19,7 @@ from headwise.text.ends import (
     UNKNOWN,
     EndFinder,
     EndScorer,
+    EndScores,
     RowFeatures,
     RowMaker,
     number,
@@ -26,11 +27,12 @@ from headwise.text.ends import (
     shape_of,
 )
 from headwise.text.scan import (
+    EXPANDS,
     SENTENCE_END,
     TOKEN_END,
+    WORD_END,
     Labelled,
     Scanner,
-    SentenceScores,
     label_by_space,
     make_alphabet,
 )
@@ -45,38 +47,45 @@ ALPHABET = make_alphabet(" ab.")
 TEXT = st.text(st.sampled_from("abA \n."), max_size=80)
 
 
-def hashed(features: RowFeatures, given: SentenceScores) -> SentenceScores:
+def hashed(features: RowFeatures, given: EndScores) -> EndScores:
     """Score by a hash of everything in reach, so that any change shows."""
     n = len(given)
     assert len(features) == n + 2 * REACH
     mixed = np.zeros(n, np.uint64)
     for i in range(2 * REACH + 1):
-        for column in (*features[i : i + n].T, given + 9):
+        for column in (*features[i : i + n].T, *(given.T + 9)):
             mixed = mixed * np.uint64(1_000_003) + column.astype(np.uint64)
-    return ((mixed >> np.uint64(9)) % np.uint64(7)).astype(np.float32) - 3
+    shifts = np.arange(given.shape[1], dtype=np.uint64) + np.uint64(9)
+    return ((mixed[:, None] >> shifts) % np.uint64(7)).astype(np.float32) - 3
 
 
 def always(score: float) -> EndScorer:
-    return lambda features, given: np.full(len(given), score, np.float32)
+    return lambda features, given: np.full(given.shape, score, np.float32)
 
 
-def labelled(text: str, block_size: int = BLOCK_SIZE) -> list[Labelled]:
+def labelled(text: str, block_size: int = BLOCK_SIZE, by_line: bool = False) -> list[Labelled]:
     """Label the ends of tokens at white space and after full stops; scores are those of letters."""
 
     def score(ids: np.ndarray) -> np.ndarray:
         middle = ids[1:-1, None].astype(np.float32)
         ends = np.where(middle == ALPHABET.size - 1, 1, -1)  # a full stop has the last id
         zeros = np.zeros_like(middle)
-        return np.concatenate([zeros, zeros - 2, ends, middle % 5 - 2, zeros - 1], axis=1)
+        return np.concatenate([zeros, middle % 3 - 4, ends, middle % 5 - 2, zeros - 1], axis=1)
 
     scanner = Scanner(score, ALPHABET, 1, False)
-    return list(scanner.label(read_symbols(text, block_size=block_size)))
+    return list(scanner.label(read_symbols(text, by_line, block_size), by_line))
 
 
 def find(
-    text: str, network: EndScorer = hashed, window: int = 5, block_size: int = BLOCK_SIZE
+    text: str,
+    network: EndScorer = hashed,
+    window: int = 5,
+    block_size: int = BLOCK_SIZE,
+    splits: int = 2,
+    by_line: bool = False,
 ) -> list[int]:
-    found = EndFinder(network, MAKER, window).find(labelled(text, block_size))
+    parts = labelled(text, block_size, by_line)
+    found = EndFinder(network, MAKER, splits, window).find(parts, by_line)
     return [label for part in found for label in part.labels.tolist()]
 
 
@@ -100,7 +109,7 @@ def test_only_sentence_ends_change(text: str) -> None:
     n_tokens = sum(label & TOKEN_END > 0 for label in before)
     n_paragraphs = len([part for part in re.split(r"\n *\n", text) if part.strip()])
     for score, n_expected in ((1.0, n_tokens), (-1.0, n_paragraphs)):
-        after = find(text, always(score))
+        after = find(text, always(score), splits=0)
         assert [b & ~SENTENCE_END for b in before] == [a & ~SENTENCE_END for a in after]
         assert sum(label & SENTENCE_END > 0 for label in after) == n_expected
 
@@ -136,13 +145,65 @@ def test_a_token_without_end_is_not_held() -> None:
         n_held += 1
         return Symbols(np.full(10_000, ord("x"), np.uint32), np.arange(10_000))
 
-    finder = EndFinder(hashed, MAKER, 50)
+    finder = EndFinder(hashed, MAKER, 2, 50)
     stream = label_by_space(endless() for _ in range(200))
     n_out = 0
     for part in finder.find(stream):
         n_out += len(part.codes)
         assert n_held * 10_000 - n_out <= (50 + 2 * REACH + 1) * MAX_OPEN + 10_000
     assert n_out == 2_000_000
+
+
+def splitting(*scores: float) -> EndScorer:
+    """Score the last words of 1, 2, ... letters; no sentence ends."""
+    return lambda features, given: np.tile(np.array([-1, *scores], np.float32), (len(given), 1))
+
+
+@pytest.mark.parametrize(
+    ("scores", "text", "cuts"),
+    [
+        ((1.0, -1.0), "ab aab", [0, 4]),
+        ((1.0, 2.0), "ab aab", [0, 3]),  # `ab` has no room for a last word of two letters
+        ((-1.0, 2.0), "ab aab", [3]),
+        ((-1.0, -1.0), "ab aab", []),
+        ((1.0, 1.0), "a. a1b a-b", []),
+        ((1.0, -1.0), "\u1100\u1161", []),  # a vowel belongs to the consonant before it
+    ],
+)
+def test_last_words(scores: tuple[float, float], text: str, cuts: list[int]) -> None:
+    for by_line in (False, True):
+        labels = find(text, splitting(*scores), by_line=by_line)
+        assert [i for i, label in enumerate(labels) if label & WORD_END] == cuts
+
+
+def test_last_words_replace_those_of_the_first_network() -> None:
+    (part,) = labelled("aabb aabb aabb")
+    labels = part.labels.copy()
+    labels[[1, 2, 5, 12]] |= WORD_END
+    labels[13] |= EXPANDS
+    for scores, expected in (((-1.0, -1.0), [5, 12]), ((1.0, -1.0), [2, 5, 7, 12])):
+        finder = EndFinder(splitting(*scores), MAKER, 2)
+        (found,) = finder.find([part.with_labels(labels)])
+        assert np.flatnonzero(found.labels & WORD_END).tolist() == expected
+
+
+def test_the_network_reads_the_scores_of_the_first() -> None:
+    rows = []
+
+    def score(features: RowFeatures, given: EndScores) -> EndScores:
+        rows.extend(given.tolist())
+        return given
+
+    (part,) = labelled("abab b")
+    find("abab b", score)
+    first, second = (part.scores[3], *part.word_scores[[2, 1]]), (part.scores[5], 0, 0)
+    assert rows[:2] == [list(map(float, first)), list(map(float, second))]
+
+
+def test_in_lines_only_breaks_end_sentences() -> None:
+    labels = find("ab ab\nab ab", by_line=True, network=always(1.0))
+    assert [i for i, label in enumerate(labels) if label & SENTENCE_END] == [4, 10]
+    assert [i for i, label in enumerate(labels) if label & WORD_END] == [0, 3, 6, 9]
 
 
 def test_a_long_token_is_unknown_however_it_comes() -> None:

@@ -162,6 +162,8 @@ class SegmentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """Units of each layer of convolution."""
     layers: Annotated[int, Meta(ge=1, le=8)] = 5
     """Number of layers; each sees twice as far as the one below it."""
+    networks: Annotated[int, Meta(ge=1, le=8)] = 1
+    """Number of such networks, whose scores are averaged."""
     min_count: Count = 5
     """Characters seen fewer times in training are represented by their class only."""
     epochs: Annotated[int, Meta(ge=1, le=10_000)] = 12
@@ -204,3 +206,6 @@ class SegmentConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """Number of its layers; four see 15 words to either side, five see 31."""
     end_dropout: Share = 0.3
     """Share of its inputs and of the output of each layer that is set to zero."""
+    end_splits: Annotated[int, Meta(ge=0, le=8)] = 0
+    """If above 0, it also finds tokens that are two words (`its`, `dont`), the second of at most so
+    many letters."""

@@ -14,7 +14,7 @@ Rules override the network: a break ends its sentence and its token, white space
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
 import numpy as np
@@ -25,6 +25,7 @@ from headwise.text.symbols import LINE, PARAGRAPH, SPACE, Codes, Flags, Offsets,
 CharacterIds = NDArray[np.int32]
 BoundaryScores = NDArray[np.float32]
 SentenceScores = NDArray[np.float32]
+WordScores = NDArray[np.float32]
 Labels = NDArray[np.uint8]
 CharacterScorer = Callable[[CharacterIds], BoundaryScores]
 """The network: scores [T, 5] for ids [T + 2 reach], of those with `reach` others on either side."""
@@ -118,15 +119,17 @@ def make_alphabet(characters: Sequence[str]) -> Alphabet:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labelled:
-    """Symbols [T] with their offsets, labels and scores as ends of a sentence.
+    """Symbols [T] with their offsets, labels and scores.
 
-    The label of white space is 0. Without a network the scores are 0.
+    The scores are those of an end of a sentence, and of an end of a word inside a token. The label
+    of white space is 0. Without a network the scores are 0.
     """
 
     codes: Codes
     offsets: Offsets
     labels: Labels
     scores: SentenceScores
+    word_scores: WordScores
 
     def joined(self, other: "Labelled") -> "Labelled":
         """Return these symbols and those that follow them."""
@@ -135,17 +138,22 @@ class Labelled:
             np.concatenate([self.offsets, other.offsets]),
             np.concatenate([self.labels, other.labels]),
             np.concatenate([self.scores, other.scores]),
+            np.concatenate([self.word_scores, other.word_scores]),
         )
 
     def part(self, which: slice) -> "Labelled":
         """Return some of the symbols."""
         return Labelled(
-            self.codes[which], self.offsets[which], self.labels[which], self.scores[which]
+            self.codes[which],
+            self.offsets[which],
+            self.labels[which],
+            self.scores[which],
+            self.word_scores[which],
         )
 
     def with_labels(self, labels: Labels) -> "Labelled":
         """Return the symbols with other labels."""
-        return Labelled(self.codes, self.offsets, labels, self.scores)
+        return replace(self, labels=labels)
 
 
 def no_symbols() -> Labelled:
@@ -186,7 +194,8 @@ class Scanner:
             if by_line:
                 scores[:, 3] = -1
             labels = self._to_labels(scores, codes[:n], following)
-            yield Labelled(codes[:n], offsets[:n], labels, scores[:, 3])
+            word_scores = scores[:, 1] - scores[:, 0]
+            yield Labelled(codes[:n], offsets[:n], labels, scores[:, 3], word_scores)
             ids, is_first = ids[n_ready:], is_first[n_ready:]
             codes, offsets = codes[n:], offsets[n:]
 
@@ -238,14 +247,15 @@ def label_by_space(stream: Iterable[Symbols]) -> Iterator[Labelled]:
         labels = is_white_space(following) * np.uint8(TOKEN_END)
         labels |= is_break(following) * np.uint8(SENTENCE_END)
         labels[is_white_space(codes[:-1])] = 0
-        yield Labelled(codes[:-1], offsets[:-1], labels, np.zeros(len(labels), np.float32))
+        yield _without_labels(codes[:-1], offsets[:-1]).with_labels(labels)
         codes, offsets = codes[-1:], offsets[-1:]
     yield _without_labels(codes, offsets)
 
 
 def _without_labels(codes: Codes, offsets: Offsets) -> Labelled:
     n = len(codes)
-    return Labelled(codes, offsets, np.zeros(n, np.uint8), np.zeros(n, np.float32))
+    none = np.zeros(n, np.float32)
+    return Labelled(codes, offsets, np.zeros(n, np.uint8), none, none)
 
 
 def is_white_space(codes: Codes) -> Flags:

@@ -4,11 +4,11 @@
     for sentence in segmenter.segment(["Kids love candy. ", "So do I."]):
         print(sentence.conllu, end="")
 
-Text passes through these stages: symbols (`symbols`), labels (`scan`), the ends of sentences once
-more (`ends`, if the model has a second network), sentences (`assemble`). It comes in chunks of any
-size and is never held in memory as a whole. `segment` finds sentences and words; `read_lines` takes
-each line as a sentence and finds words; `read_tokens` also takes the words as they are, separated
-by white space.
+Text passes through these stages: symbols (`symbols`), labels (`scan`), the ends of sentences and of
+some words once more (`ends`, if the model has a second network), sentences (`assemble`). It comes
+in chunks of any size and is never held in memory as a whole. `segment` finds sentences and words;
+`read_lines` takes each line as a sentence and finds words; `read_tokens` also takes the words as
+they are, separated by white space.
 """
 
 import re
@@ -27,9 +27,11 @@ from headwise.text.assemble import assemble
 from headwise.text.ends import (
     FIRST_KNOWN,
     MAX_KNOWN,
+    MAX_SPLITS,
     N_FEATURES,
     PADDING_ROW,
     EndFinder,
+    EndScores,
     RowFeatures,
     RowMaker,
     number,
@@ -44,7 +46,6 @@ from headwise.text.scan import (
     CharacterIds,
     CharacterScorer,
     Scanner,
-    SentenceScores,
     label_by_space,
     make_alphabet,
 )
@@ -65,7 +66,9 @@ KnownStrings = Annotated[
 _NOT_IN_FORMS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-class EndSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class EndSettings(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True
+):
     """What the second network knows, each list in the order of the ids, and how far it sees."""
 
     words: KnownStrings
@@ -73,6 +76,8 @@ class EndSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     endings: KnownStrings
     reach: Annotated[int, Meta(ge=1, le=1_024)]
     """How many tokens on either side a score depends on."""
+    splits: Annotated[int, Meta(ge=0, le=MAX_SPLITS)] = 0
+    """How many letters the last word of a token may have for the network to find it; 0: none."""
 
     def maker(self) -> RowMaker:
         """Give the values their ids."""
@@ -130,6 +135,8 @@ class Segmenter:
     def read_lines(self, text: str | Iterable[str], source: str = "<text>") -> Iterator[Sentence]:
         """Find tokens and words in lines of one sentence each; a blank line ends a paragraph."""
         labelled = self._scanner.label(read_symbols(text, by_line=True), by_line=True)
+        if self._finder is not None and self._finder.splits:
+            labelled = self._finder.find(labelled, by_line=True)
         return assemble(labelled, self.settings.expansions, by_line=True, source=source)
 
 
@@ -236,8 +243,10 @@ def _open_finder(data: bytes, where: str, settings: EndSettings) -> EndFinder:
     """Open the graph of the second network and check that it fits its settings."""
     graph = Graph(data, where, keeps_memory=True)  # windows have a fixed size
 
-    def score(features: RowFeatures, given: SentenceScores) -> SentenceScores:
-        return graph.run({"features": features, "given": given})[0]
+    def score(features: RowFeatures, given: EndScores) -> EndScores:
+        if settings.splits:
+            return graph.run({"features": features, "given": given})[0]
+        return graph.run({"features": features, "given": given[:, 0]})[0][:, None]
 
     last_ids = [
         FIRST_KNOWN + len(values) - 1
@@ -246,9 +255,10 @@ def _open_finder(data: bytes, where: str, settings: EndSettings) -> EndFinder:
     rows = np.full((2 * settings.reach + 1, N_FEATURES), PADDING_ROW, np.int32)
     rows[-1] = [*last_ids, FIRST_KNOWN]
     try:
-        fits = score(rows, np.zeros(1, np.float32)).shape == (1,)
-    except (KeyError, ValueError, ModelError):
+        given = np.zeros((1, 1 + settings.splits), np.float32)
+        fits = score(rows, given).shape == given.shape
+    except (IndexError, KeyError, ValueError, ModelError):
         fits = False
     if not fits:
         raise ModelError(f"{where}: the graph does not fit its settings", DAMAGED)
-    return EndFinder(score, settings.maker())
+    return EndFinder(score, settings.maker(), settings.splits)

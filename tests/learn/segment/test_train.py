@@ -74,6 +74,19 @@ def test_files_do_what_the_network_does(
     assert n_same >= 30
 
 
+def test_several_networks_are_averaged(ewt_sentences: list[Sentence]) -> None:
+    config = msgspec.structs.replace(SMALL, networks=2, epochs=1)
+    first, both = train_segmenter(ewt_sentences, ewt_sentences[:40], config, 1, CPU)
+    assert [(one.epoch, one.n_epochs) for one in (first, both)] == [(1, 2), (2, 2)]
+    ids = both.best.alphabet.ids(to_codes("Don't go there. It's John's, I think!" * 9))
+    one, mean = (report.best.scanner().network(ids) for report in (first, both))
+    other = 2 * mean - one
+    assert np.abs(other - one).max() > 0.1
+    files = export_segmenter(both.best)
+    segmenter = Segmenter(files[SEGMENTER_GRAPH], files[SEGMENTER_SETTINGS])
+    np.testing.assert_allclose(segmenter._scanner.network(ids), mean, atol=1e-4)
+
+
 def test_a_treebank_without_words_is_refused(ewt_sentences: list[Sentence]) -> None:
     with pytest.raises(DataError, match="<dev>: no sentence with words"):
         next(train_segmenter(ewt_sentences, [], SMALL, 1, CPU))

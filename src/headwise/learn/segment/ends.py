@@ -1,8 +1,11 @@
-"""Learn where sentences end from the words around: the second network of a segmenter.
+"""Learn from the words around where sentences end: the second network of a segmenter.
 
 The network is convolutions over rows, one for each token (`text.ends`), and never sees what the
 first network makes of the text. So the two make different mistakes, and the mean of their scores is
 better than either.
+
+With `end_splits`, a second stack of layers over the same vectors learns which tokens are two words
+(`its`, `dont`).
 
 Each epoch has a new text, as for the first network. The last epoch is kept.
 """
@@ -13,6 +16,7 @@ from functools import partial
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.export import Dim
 from torch.nn import functional
@@ -28,12 +32,14 @@ from headwise.text.ends import (
     N_FEATURES,
     UNKNOWN,
     EndFinder,
+    EndScores,
     RowFeatures,
     RowMaker,
+    Rows,
     outline,
     shape_of,
 )
-from headwise.text.scan import SENTENCE_END, Labels, SentenceScores, is_break
+from headwise.text.scan import EXPANDS, SENTENCE_END, WORD_END, Labels, is_break
 from headwise.text.segmenter import EndSettings
 from headwise.text.symbols import Codes, to_codes
 
@@ -49,6 +55,15 @@ _BATCH_SIZE, _WIDTH = 6, 192
 _WARM_UP = 100
 _WEIGHT_DECAY = 0.01
 _CLIP = 1.0
+_SPLIT_LAYERS = 3
+"""Layers that find the ends of words; three see 7 tokens to either side."""
+_SPLIT_CHANNELS = 32
+"""Units of each of them."""
+_SPLIT_SHARE = 0.25
+"""The weight of the first network in the scores of words. It has learned the forms of the training
+text by heart, so its scores are high."""
+_SPLIT_BIAS = 1.0
+"""Added to the scores of words, since the first network splits too little."""
 
 EpochText = Callable[[np.random.Generator], tuple[Codes, Labels]]
 """Draws the text of an epoch: symbols and labels."""
@@ -68,6 +83,7 @@ def learn_lists(sentences: Sequence[GoldSentence], config: SegmentConfig) -> End
         shapes=_most_frequent(shapes, _MAX_SHAPES),
         endings=_most_frequent(endings, _MAX_ENDINGS),
         reach=(1 << config.end_layers) - 1,
+        splits=config.end_splits,
     )
 
 
@@ -82,7 +98,10 @@ def _most_frequent(counts: Counter[str], n: int) -> tuple[str, ...]:
 
 
 class EndNetwork(nn.Module):
-    """Features [..., K + 2 reach, 4] -> scores [..., K]: above 0 where a sentence ends."""
+    """Features [..., K + 2 reach, 4] -> scores [..., K, 1 + splits], see `text.ends.EndScores`.
+
+    A token is not split if its scores but the first are below 0.
+    """
 
     def __init__(self, config: SegmentConfig, lists: EndSettings) -> None:
         """Start with small random weights."""
@@ -102,17 +121,33 @@ class EndNetwork(nn.Module):
         )
         self.last = nn.Linear(channels, 1)
         self.dropout = nn.Dropout(config.end_dropout)
+        self.splits = lists.splits
+        if self.splits:
+            n_layers = min(_SPLIT_LAYERS, config.end_layers)
+            self.split_first = nn.Linear(3 * sum(sizes), _SPLIT_CHANNELS)
+            self.split_layers = nn.ModuleList(
+                nn.Linear(3 * _SPLIT_CHANNELS, _SPLIT_CHANNELS) for _ in range(n_layers - 1)
+            )
+            self.split_last = nn.Linear(_SPLIT_CHANNELS, self.splits)
 
     def forward(self, features: Tensor) -> Tensor:
         """Score each row that has `reach` others on either side."""
         vectors = [table(features[..., i]) for i, table in enumerate(self.tables)]
-        x = _with_neighbours(self.dropout(torch.cat(vectors, dim=-1)), 1)
-        x = functional.relu(self.first(x))
-        for i, layer in enumerate(self.layers):
+        near = _with_neighbours(self.dropout(torch.cat(vectors, dim=-1)), 1)
+        ends: Tensor = self.last(self._run(self.first, self.layers, near))
+        if not self.splits:
+            return ends
+        x = self._run(self.split_first, self.split_layers, near)
+        more = (x.shape[-2] - ends.shape[-2]) // 2  # these layers may see less far
+        splits = self.split_last(x[..., more : x.shape[-2] - more, :])
+        return torch.cat([ends, splits], dim=-1)
+
+    def _run(self, first: nn.Module, layers: nn.ModuleList, near: Tensor) -> Tensor:
+        x = functional.relu(first(near))
+        for i, layer in enumerate(layers):
             d = 2 << i
             x = x[..., d:-d, :] + self.dropout(functional.relu(layer(_with_neighbours(x, d))))
-        scores: Tensor = self.last(x)[..., 0]
-        return scores
+        return x
 
 
 def _with_neighbours(x: Tensor, d: int) -> Tensor:
@@ -121,9 +156,15 @@ def _with_neighbours(x: Tensor, d: int) -> Tensor:
 
 
 def put_together(network: EndNetwork, features: Tensor, given: Tensor) -> Tensor:
-    """Take the mean of the network's scores and those of the first one: [K]."""
-    scores: Tensor = (network(features) + given) / 2
-    return scores
+    """Join the network's scores and those of the first one: [K, 1 + splits], or [K] without splits.
+
+    Of the ends of sentences, take the mean.
+    """
+    scores: Tensor = network(features)
+    if not network.splits:
+        return (scores[:, 0] + given) / 2
+    splits = torch.lerp(scores[:, 1:], given[:, 1:], _SPLIT_SHARE) + _SPLIT_BIAS
+    return torch.cat([(scores[:, :1] + given[:, :1]) / 2, splits], dim=1)
 
 
 def train_ends(
@@ -137,7 +178,7 @@ def train_ends(
     for epoch in range(1, config.end_epochs + 1):
         torch.manual_seed(seed + epoch)
         random = np.random.default_rng([seed, epoch])
-        features, targets = _to_learn(*text(random), maker, random)
+        features, targets = _to_learn(*text(random), maker, network.splits, random)
         batches = list(segment_batches(features, targets, maker.reach, _BATCH_SIZE, _WIDTH, random))
         network.train()
         losses = []
@@ -151,11 +192,12 @@ def train_ends(
 
 
 def _to_learn(
-    codes: Codes, labels: Labels, maker: RowMaker, random: np.random.Generator
+    codes: Codes, labels: Labels, maker: RowMaker, splits: int, random: np.random.Generator
 ) -> tuple[RowFeatures, Targets]:
-    """Return the rows of a text [K, 4] and their targets [K, 1], some of the words hidden.
+    """Return the rows of a text [K, 4] and their targets [K, 2], some of the words hidden.
 
-    No end is learned where a break decides.
+    The targets are whether a sentence ends, and how many letters the last word of a token has, 0 if
+    the token is one word. No end is learned where a break decides.
     """
     rows = maker.make(codes, labels)
     is_learned = rows.is_token & ~is_break(codes[rows.symbols + 1])
@@ -163,31 +205,58 @@ def _to_learn(
     features = rows.features.copy()
     is_hidden = rows.is_token & (random.random(len(features)) < _HIDDEN)
     features[is_hidden, 0] = UNKNOWN
-    return features, np.where(is_learned, ends, IGNORED)[:, None]
+    targets = [np.where(is_learned, ends, IGNORED), _last_words(labels, rows, splits)]
+    return features, np.stack(targets, axis=1)
+
+
+def _last_words(labels: Labels, rows: Rows, splits: int) -> NDArray[np.int64]:
+    """Return how many letters the last word of each token has [K]; 0 if the token is one word.
+
+    Ignored are tokens that expand or are not made of letters, and those with another split.
+    """
+    n_ends = np.cumsum(labels & WORD_END, dtype=np.int64)
+    last = rows.symbols
+    first = last - np.maximum(rows.letters, 1) + 1
+    n_inside = n_ends[last] - n_ends[first] + (labels[first] & WORD_END)
+    lengths = np.zeros(len(last), np.int64)
+    for k in range(1, splits + 1):
+        some = rows.letters > k
+        lengths[some] += k * (labels[last[some] - k] & WORD_END)
+    may_split = (rows.letters > 1) & (labels[last] & EXPANDS == 0)
+    is_learned = may_split & ((n_inside == 0) | ((n_inside == 1) & (lengths > 0)))
+    return np.where(is_learned, lengths, IGNORED)
 
 
 def _batch_loss(network: EndNetwork, features: RowFeatures, targets: Targets) -> Tensor:
     device = network.last.weight.device
-    scores = network(torch.from_numpy(features).to(device))  # [B, W]
-    gold = torch.from_numpy(targets[..., 0]).to(device)
+    scores = network(torch.from_numpy(features).to(device))  # [B, W, 1 + splits]
+    gold, lengths = torch.from_numpy(targets).to(device).unbind(dim=-1)
     is_learned = (gold != IGNORED).float()
     total = functional.binary_cross_entropy_with_logits(
-        scores, gold.clamp(min=0).float(), weight=is_learned, reduction="sum"
+        scores[..., 0], gold.clamp(min=0).float(), weight=is_learned, reduction="sum"
     )
-    return total / is_learned.sum().clamp(min=1)
+    loss = total / is_learned.sum().clamp(min=1)
+    if network.splits:
+        choices = functional.pad(scores[..., 1:], (1, 0)).flatten(0, 1)  # 0 for one word
+        total = functional.cross_entropy(
+            choices, lengths.flatten(), ignore_index=IGNORED, reduction="sum"
+        )
+        loss = loss + total / (lengths != IGNORED).sum().clamp(min=1)
+    return loss
 
 
 def make_finder(network: EndNetwork, maker: RowMaker) -> EndFinder:
     """Make the runtime's finder with PyTorch behind it."""
     device = network.last.weight.device
 
-    def score(features: RowFeatures, given: SentenceScores) -> SentenceScores:
+    def score(features: RowFeatures, given: EndScores) -> EndScores:
+        given = given if network.splits else given[:, 0]
         with torch.no_grad():
             both = (torch.from_numpy(array).to(device) for array in (features, given))
-            result: SentenceScores = put_together(network, *both).cpu().numpy()
-        return result
+            result: EndScores = put_together(network, *both).cpu().numpy()
+        return result.reshape(len(given), -1)
 
-    return EndFinder(score, maker)
+    return EndFinder(score, maker, network.splits)
 
 
 def export_ends(network: EndNetwork, reach: int) -> bytes:
@@ -197,7 +266,7 @@ def export_ends(network: EndNetwork, reach: int) -> bytes:
         TracedFunction(put_together, network=network.cpu()),
         {
             "features": torch.ones(2 * reach + 7, N_FEATURES, dtype=torch.int32),
-            "given": torch.zeros(7),
+            "given": torch.zeros(7, 1 + network.splits) if network.splits else torch.zeros(7),
         },
         {"features": {0: n + 2 * reach}, "given": {0: n}},
         ["scores"],

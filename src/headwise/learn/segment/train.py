@@ -5,6 +5,8 @@ side, twice as far apart as in the layer below: five layers see 33 characters to
 right. There is no recurrence, so a text of any length can be cut into windows that overlap by that
 much without changing the scores.
 
+Several networks (`networks`) are trained one after the other; their scores are averaged.
+
 `train_segmenter` is a generator that yields a report after each epoch and can be stopped at any
 time. The epoch with the best dev scores is kept (words count twice, sentences once). With
 `end_epochs`, a second network then learns where sentences end (`ends`). `export_segmenter` makes
@@ -108,6 +110,11 @@ class SegmentNetwork(nn.Module):
         """How many characters on either side a score depends on."""
         return _FIRST_REACH + (1 << len(self.layers)) - 1
 
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.last.weight.device
+
     def forward(self, ids: Tensor) -> Tensor:
         """Score each character that has `reach` others on either side."""
         # The vector of an id is that of the character plus that of its class.
@@ -125,11 +132,26 @@ class SegmentNetwork(nn.Module):
         return scores
 
 
+class NetworkMean(nn.Module):
+    """The mean of the scores of several networks of the same size."""
+
+    def __init__(self, networks: Sequence[SegmentNetwork]) -> None:
+        """Take the networks as they are."""
+        super().__init__()
+        self.networks = nn.ModuleList(networks)
+        self.reach, self.device = networks[0].reach, networks[0].device
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Score each character."""
+        mean: Tensor = torch.stack([network(ids) for network in self.networks]).mean(dim=0)
+        return mean
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainedSegmenter:
     """A network with everything else that the runtime needs."""
 
-    network: SegmentNetwork
+    network: SegmentNetwork | NetworkMean
     alphabet: Alphabet
     spaces_inside: bool
     expansions: Expansions
@@ -147,9 +169,8 @@ class TrainedSegmenter:
         """Make the runtime's scanner with PyTorch behind it."""
 
         def score(ids: CharacterIds) -> BoundaryScores:
-            device = self.network.last.weight.device
             with torch.no_grad():
-                scores = self.network(torch.from_numpy(ids).to(device))
+                scores = self.network(torch.from_numpy(ids).to(self.network.device))
             result: BoundaryScores = scores.cpu().numpy()
             return result
 
@@ -174,34 +195,63 @@ def train_segmenter(
             raise DataError("no sentence with words", name, hint=hint)
     encoded = [encode_sentence(sentence) for sentence in gold]
     alphabet = make_alphabet(frequent_characters(encoded, config.min_count))
-    torch.manual_seed(seed)
-    network = SegmentNetwork(config, alphabet).to(device)
-    expansions = learn_expansions(gold)
-    trained = TrainedSegmenter(network, alphabet, has_spaces_inside(gold), expansions)
+    spaces_inside, expansions = has_spaces_inside(gold), learn_expansions(gold)
+    kept: list[SegmentNetwork] = []
+    for n_before in range(0, config.networks * config.epochs, config.epochs):
+        torch.manual_seed(seed + n_before)
+        network = SegmentNetwork(config, alphabet).to(device)
+        joined = NetworkMean([*kept, network]) if kept else network
+        trained = TrainedSegmenter(joined, alphabet, spaces_inside, expansions)
+        for report in _train_words(network, trained, gold, gold_dev, config, seed, n_before):
+            yield report
+        kept.append(_last_network(report.best))
+    if config.end_epochs:
+        yield from _train_ends(gold, gold_dev, report.best, config, seed)
+
+
+def _train_words(
+    network: SegmentNetwork,
+    trained: TrainedSegmenter,
+    gold: Sequence[GoldSentence],
+    gold_dev: Sequence[GoldSentence],
+    config: SegmentConfig,
+    seed: int,
+    n_before: int,
+) -> Iterator[SegmentReport]:
+    """Train one network, and score it together with those before it.
+
+    There were `n_before` epochs for the networks before it, which stay as they are.
+    """
     optimizer = torch.optim.AdamW(
         network.parameters(), config.rate, betas=(0.9, 0.99), weight_decay=_WEIGHT_DECAY
     )
     step = TrainingStep(optimizer, list(network.parameters()), _CLIP)
+    n_epochs = config.networks * config.epochs
     best: tuple[SegmentScores, TrainedSegmenter] | None = None
-    for epoch in range(1, config.epochs + 1):
+    for epoch in range(n_before + 1, n_before + config.epochs + 1):
         torch.manual_seed(seed + epoch)  # dropout; the process may draw numbers between epochs
         random = np.random.default_rng([seed, epoch])
         batches = _epoch_batches(gold, trained, config, random)
         network.train()
         losses = []
         for i, batch in enumerate(batches):
-            warmed_up = (i + 1) / _WARM_UP if epoch == 1 else 1.0
-            done = (epoch - 1 + i / len(batches)) / config.epochs
+            warmed_up = (i + 1) / _WARM_UP if epoch == n_before + 1 else 1.0
+            done = (epoch - n_before - 1 + i / len(batches)) / config.epochs
             rate = cosine_rate(config.rate, warmed_up, done)
             losses.append(step(partial(_batch_loss, network, batch), rate).item())
         network.eval()
         scores = evaluate_segmenter(trained, gold_dev)
         if best is None or _merit(scores) > _merit(best[0]):
-            best = (scores, replace(trained, network=copy.deepcopy(network)))
-        yield SegmentReport(epoch, config.epochs, float(np.mean(losses)), scores, *best)
-    if config.end_epochs:
-        assert best is not None
-        yield from _train_ends(gold, gold_dev, best[1], config, seed)
+            best = (scores, replace(trained, network=copy.deepcopy(trained.network)))
+        yield SegmentReport(epoch, n_epochs, float(np.mean(losses)), scores, *best)
+
+
+def _last_network(trained: TrainedSegmenter) -> SegmentNetwork:
+    """Return the network that was trained last."""
+    network = trained.network
+    last = network.networks[-1] if isinstance(network, NetworkMean) else network
+    assert isinstance(last, SegmentNetwork)
+    return last
 
 
 def _train_ends(
@@ -214,7 +264,7 @@ def _train_ends(
     """Train the second network, and score it together with the first."""
     lists = learn_lists(gold, config)
     torch.manual_seed(seed)
-    network = EndNetwork(config, lists).to(trained.network.last.weight.device)
+    network = EndNetwork(config, lists).to(trained.network.device)
     both = replace(trained, lists=lists, end_network=network)
     losses = train_ends(network, lists.maker(), partial(_epoch_text, gold, config), config, seed)
     for epoch, loss in enumerate(losses, 1):
@@ -262,7 +312,7 @@ def _epoch_batches(
 
 
 def _batch_loss(network: SegmentNetwork, batch: SegmentBatch) -> Tensor:
-    ids, targets = (torch.from_numpy(part).to(network.last.weight.device) for part in batch)
+    ids, targets = (torch.from_numpy(part).to(network.device) for part in batch)
     return segment_loss(network(ids), targets)
 
 
