@@ -12,6 +12,8 @@ treebank answers. Other columns are there from the start. The strategies:
     uncertain-sentences whole sentences, the least certain first (mean over their words)
     uncertain-words     words, as `headwise suggest` chooses them, all of a round at once
     redecoded-words     the same in several steps, each around the answers of those before
+    filled-words        as uncertain-words; the heads that the last model is sure of, given the
+                        answers, are also learned from
     whole               all heads, for comparison
 
 Every round is a folder with its treebank, its run and its scores on dev (every word, one root), so
@@ -23,7 +25,7 @@ import json
 import lzma
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +53,7 @@ STRATEGIES = (
     "uncertain-sentences",
     "uncertain-words",
     "redecoded-words",
+    "filled-words",
     "whole",
 )
 SCORES, CHAIN = "scores.json", "chain.json"
@@ -69,6 +72,17 @@ def with_answers(gold: Sequence[Sentence], answered: Answered) -> list[Sentence]
         )
         for sentence, known in zip(gold, answered, strict=True)
     ]
+
+
+def with_guesses(parser: Parser, sentences: Sequence[Sentence], sure: float) -> Iterator[Sentence]:
+    """Fill blanks of HEAD and DEPREL by what the parser is sure of, given the answers."""
+    for sentence, questions in zip(sentences, questions_about(parser, sentences), strict=True):
+        words = list(sentence.words)
+        for one in questions:
+            if one.probability >= sure:
+                word = words[one.position - 1]
+                words[one.position - 1] = word._replace(head=str(one.head), deprel=one.label)
+        yield sentence.with_words(words)
 
 
 def n_answered(answered: Answered) -> int:
@@ -121,7 +135,7 @@ def choose(
         return add_sentences(gold, answered, rng.permutation(len(gold)).tolist(), n_words)
     if strategy == "uncertain-sentences":
         return add_sentences(gold, answered, by_doubt(parser, gold, answered), n_words)
-    if strategy == "uncertain-words":
+    if strategy in ("uncertain-words", "filled-words"):
         nothing: Answered = [set() for _ in gold]
         asked = (
             [one for one in questions if one.position not in known]
@@ -139,7 +153,7 @@ def choose(
     return answered
 
 
-def write_treebank(path: Path, sentences: Sequence[Sentence]) -> None:
+def write_treebank(path: Path, sentences: Iterable[Sentence]) -> None:
     """Write a treebank completely or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as stream, lzma.open(stream, "wb") as packed:
@@ -168,7 +182,7 @@ def run_chain(strategy: str, seed: int, given: argparse.Namespace) -> Iterator[d
         # The start is the same for all strategies, so that it is trained once.
         name = "start" if not number and strategy != "whole" else f"{strategy}-{number}"
         folder = given.out / f"{name}-{seed}"
-        treebank = folder / "data" / "train.conllu.xz"
+        treebank = lesson = folder / "data" / "train.conllu.xz"
         if treebank.exists():
             known = answers_in(treebank)
         else:
@@ -176,8 +190,13 @@ def run_chain(strategy: str, seed: int, given: argparse.Namespace) -> Iterator[d
                 target, rng = round(share * n_words), np.random.default_rng([seed, number])
                 known = choose(strategy, parser, gold, known, target, given.steps, rng)
             write_treebank(treebank, with_answers(gold, known))
+        if strategy == "filled-words" and parser is not None:
+            lesson = folder / "data" / "filled.conllu.xz"
+            if not lesson.exists():
+                answers = with_answers(gold, known)
+                write_treebank(lesson, with_guesses(parser, answers, given.sure))
         if not (folder / SCORES).exists():
-            _train(treebank, folder / "run", seed, given)
+            _train(lesson, folder / "run", seed, given)
             uas, las = dev_scores(folder / "run", given)
             row = {"share": n_answered(known) / n_words, "uas": uas, "las": las}
             (folder / SCORES).write_text(json.dumps(row) + "\n")
@@ -286,6 +305,9 @@ def main() -> None:
     options.add_argument("--start", type=int, default=500, help="sentences to start with")
     options.add_argument("--shares", type=float, nargs="+", default=[0.1, 0.2, 0.33])
     options.add_argument("--steps", type=int, default=4, help="of a round of redecoded-words")
+    options.add_argument(
+        "--sure", type=float, default=0.95, help="probability of arcs that filled-words learns from"
+    )
     options.add_argument("--strategies", nargs="+", default=list(STRATEGIES), choices=STRATEGIES)
     options.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     options.add_argument("--device", default="auto")

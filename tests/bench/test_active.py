@@ -17,8 +17,10 @@ from bench.active import (
     n_answered,
     report,
     with_answers,
+    with_guesses,
 )
 from headwise import Sentence
+from headwise.runtime.suggest import questions_about
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +53,20 @@ def test_a_strategy_keeps_to_its_budget(
         assert n_answered(after) == n_words
     else:
         assert all(len(new) in (0, len(one)) for new, one in zip(after, gold, strict=True))
+
+
+def test_guesses_fill_only_what_the_parser_is_sure_of(gold: list[Sentence], tiny_run: Path) -> None:
+    parser = headwise.load(tiny_run)
+    known = [{1, 2} for _ in gold]
+    answers = with_answers(gold, known)
+    probs = [{q.position: q.probability for q in one} for one in questions_about(parser, answers)]
+    sure = float(np.median([prob for one in probs for prob in one.values()]))
+    filled = list(with_guesses(parser, answers, sure))
+    for before, after, one in zip(answers, filled, probs, strict=True):
+        for i, (blank, word) in enumerate(zip(before.words, after.words, strict=True), 1):
+            assert (word == blank) == (i in (1, 2) or one[i] < sure)
+            assert (word.head == "_") == (i not in (1, 2) and one[i] < sure)
+    assert list(with_guesses(parser, answers, 1.1)) == answers
 
 
 def test_the_table_compares_with_the_whole() -> None:
