@@ -102,6 +102,15 @@ def test_a_training_that_fails_says_why(
     teacher.close()
 
 
+def test_a_training_imports_nothing_from_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("headwise", "click", "msgspec"):
+        (tmp_path / f"{name}.py").write_text("exit('foreign code')")
+    monkeypatch.chdir(tmp_path)
+    Teacher(tmp_path / "file.conllu")._train(["--list"], 1)
+
+
 @pytest.mark.slow
 def test_there_is_one_training_at_a_time_and_it_ends_with_the_workbench(
     tmp_path: Path, blocks: list[str], parser: Parser, model: Path

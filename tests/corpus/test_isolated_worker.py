@@ -51,6 +51,16 @@ def test_a_process_that_dies_at_once_is_an_error(
         make_shard_isolated(unit, job, tmp_path)
 
 
+def test_the_child_imports_nothing_from_the_current_folder(
+    unit: Unit, job_for: JobFor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("headwise", "msgspec"):
+        (tmp_path / f"{name}.py").write_text("exit('foreign code')")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(HeadwiseError, match="no such model"):
+        make_shard_isolated(unit, job_for(model="missing"), tmp_path)
+
+
 def test_messages_of_the_child(
     unit: Unit,
     job_for: JobFor,

@@ -77,7 +77,8 @@ class Teacher:
     def __init__(self, beside: Path, command: Sequence[str] = ()) -> None:
         """Put models beside a file; `command` is that of headwise."""
         self._beside = beside
-        self._command = tuple(command) or (sys.executable, "-m", "headwise")
+        # With -P, Python does not import what lies in the current folder.
+        self._command = tuple(command) or (sys.executable, "-P", "-m", "headwise")
         self._lock = threading.Lock()
         self._answer = TeachAnswer()
         self._process: subprocess.Popen[str] | None = None

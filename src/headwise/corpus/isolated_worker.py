@@ -74,7 +74,8 @@ def make_shard_isolated(unit: Unit, job: CorpusJob, output: Path) -> ShardRecord
 
 def _run_child(task: Task) -> tuple[Message, int]:
     """Run a child; give its last message and its exit code."""
-    command = [sys.executable, "-m", "headwise.corpus.isolated_worker"]
+    # With -P, Python does not import what lies in the current folder.
+    command = [sys.executable, "-P", "-m", "headwise.corpus.isolated_worker"]
     message = Message()
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:  # noqa: S603
         assert child.stdin
