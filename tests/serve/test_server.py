@@ -19,12 +19,21 @@ from headwise.settings.serving import ServeConfig
 from tests.serve.made_servers import wait_until
 
 TEXT = "Kids love candy, and every word selects its head. "
+INSTALLED = """
+from headwise.__main__ import run_command
+
+if __name__ == "__main__":
+    run_command()
+"""
+"""The command as a script: Python looks in its folder, and not in the current one."""
 
 
 @contextmanager
-def process(*flags: str) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
-    command = [sys.executable, "-m", "headwise", "serve", "--port", "0", *flags]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+def process(
+    *flags: str, command: tuple[str, ...] = ("-m", "headwise"), cwd: Path | None = None
+) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
+    arguments = [sys.executable, *command, "serve", "--port", "0", *flags]
+    with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, cwd=cwd) as running:
         try:
             assert running.stderr
             line = running.stderr.readline()
@@ -80,6 +89,20 @@ def test_an_interrupt_ends_it_quietly() -> None:
         assert running.stderr
         assert running.stderr.read() == "headwise: requests answered: 1\n"
         assert running.wait(30) == 0
+
+
+@pytest.mark.slow
+def test_processes_import_nothing_from_the_current_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "current"
+    folder.mkdir()
+    (folder / "multiprocessing.py").write_text("exit('foreign code')")
+    command = tmp_path / "headwise"
+    command.write_text(INSTALLED)
+    with process("--processes", "2", command=(str(command),), cwd=folder) as (url, running):
+        assert httpx.get(f"{url}/health", timeout=60).status_code == 200
+        running.send_signal(signal.SIGTERM)
+        assert running.stderr
+        assert "foreign code" not in running.stderr.read()
 
 
 def test_several_processes_share_a_port_and_count_together() -> None:

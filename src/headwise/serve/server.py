@@ -202,6 +202,7 @@ def run_server(
     settings = {"log_config": _log_config(), **uvicorn_settings(config)}
     child = _ChildSettings(config, list(models))
     os.environ[CHILD_SETTINGS] = msgspec.json.encode(child).decode()
+    os.environ["PYTHONSAFEPATH"] = "1"  # children do not import what lies in the current folder
     factory = f"{__name__}:{make_child_app.__name__}"
     logging.config.dictConfig(settings["log_config"])
     _log_address(config, loaded, listener, quiet)
