@@ -225,6 +225,26 @@ def test_a_file_that_is_replaced_keeps_its_permissions(mode: int, tmp_path: Path
     assert stat.S_IMODE(path.stat().st_mode) == mode
 
 
+def test_nobody_else_can_read_what_replaces_a_private_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    path = tmp_path / "out"
+    path.touch(0o600)
+    with whole_file(path):
+        modes = {stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
+    assert modes == {0o600}
+
+
+def test_a_new_file_has_its_permissions_and_replaces_a_link(tmp_path: Path) -> None:
+    path, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
+    path.symlink_to(elsewhere)
+    with whole_file(path, 0o600) as stream:
+        stream.write(TEXT)
+    assert (path.is_symlink(), elsewhere.exists()) == (False, False)
+    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (TEXT, 0o600)
+
+
 def test_a_process_that_is_killed_leaves_no_file_behind(tmp_path: Path) -> None:
     path = tmp_path / "out"
     if (pid := os.fork()) == 0:

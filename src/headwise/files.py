@@ -245,20 +245,25 @@ def make_folder(path: Path) -> None:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
+def whole_file(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
     """Write a file beside `path`, and put it in place when it is complete.
 
     If `path` is a link, the file that it leads to is written. A file that is replaced keeps its
     permissions. Where the system allows it, the new file has no name until it is complete, so that
     nothing is left behind even if the process is killed.
+
+    With `mode`, it is a new file with these permissions, less the umask; a link is not followed.
     """
-    final = Path(os.path.realpath(path))
+    final = Path(os.path.realpath(path)) if mode is None else path
+    keeps = mode is None and os.path.exists(final)
+    if mode is None:
+        mode = 0o600 if keeps else 0o666  # what is replaced may be private
     temporary = final.with_name(f".{final.name}.{secrets.token_hex(4)}")
     hint = "can files be created in this folder?"
     if not final.parent.exists():
         hint = f"there is no such folder; create it first: mkdir -p {quote(str(path.parent))}"
     with writing(str(path), hint):
-        descriptor = _create(temporary)
+        descriptor = _create(temporary, mode)
     try:
         with (
             io.FileIO(descriptor, "wb") as file,
@@ -267,28 +272,34 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             yield raw
             raw.flush()
             with writing(str(path), "nothing was written"):
-                _complete(descriptor, temporary, final)
+                if keeps:
+                    _keep_permissions(descriptor, final)
+                _complete(descriptor, temporary)
         with writing(str(path), "nothing was written"):
             os.replace(temporary, final)  # Windows does not rename what is open
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _create(temporary: Path) -> int:
+def _create(temporary: Path, mode: int) -> int:
     """Open a file without a name in the folder of `temporary`, or else one with that name."""
     if hasattr(os, "O_TMPFILE") and os.path.isdir(_DESCRIPTORS):
         with suppress(OSError):  # not every file system can
-            return os.open(temporary.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
+            return os.open(temporary.parent, os.O_TMPFILE | os.O_WRONLY, mode)
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
-    return os.open(temporary, flags, 0o666)
+    return os.open(temporary, flags, mode)
 
 
-def _complete(descriptor: int, temporary: Path, final: Path) -> None:
-    """Give a file that is written its permissions and its name, `temporary`."""
-    os.fsync(descriptor)
+def _keep_permissions(descriptor: int, final: Path) -> None:
+    """Give a file the permissions of the one that it replaces."""
     if hasattr(os, "fchmod"):  # on Windows since Python 3.13
         with suppress(FileNotFoundError):
             os.fchmod(descriptor, stat.S_IMODE(final.stat().st_mode))
+
+
+def _complete(descriptor: int, temporary: Path) -> None:
+    """Give a file that is written its name, `temporary`."""
+    os.fsync(descriptor)
     if not os.fstat(descriptor).st_nlink:
         # Only with a folder given does os.link follow the link to the file that has no name.
         path = f"{_DESCRIPTORS}/{descriptor}"
