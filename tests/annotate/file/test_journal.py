@@ -1,5 +1,6 @@
 """A journal gives back the document with all its history, even if its last line is cut off."""
 
+import os
 import tempfile
 from pathlib import Path
 
@@ -128,6 +129,49 @@ def test_a_damaged_journal_is_named_with_its_line(tmp_path: Path, second: bytes)
     with pytest.raises(DataError, match=r"journal:2: .*\nhint: move the journal away"):
         replay(journal.read(), path)
     journal.close()
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_link_in_place_of_a_journal_is_not_followed(tmp_path: Path, exists: bool) -> None:
+    path, victim = tmp_path / "journal", tmp_path / "victim"
+    if exists:
+        victim.write_bytes(b"one line without an end")
+    path.symlink_to(victim)
+    with pytest.raises(DataError, match="journal: a journal is a regular file"):
+        Journal(path)
+    assert victim.exists() == exists
+    assert not exists or victim.read_bytes() == b"one line without an end"
+
+
+def test_a_pipe_in_place_of_a_journal_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "journal")
+    with pytest.raises(DataError, match="journal: a journal is a regular file"):
+        Journal(tmp_path / "journal")
+
+
+def test_nothing_is_cut_off_a_file_that_is_no_journal(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    path.write_bytes(b"one line without an end")
+    journal = Journal(path)
+    with pytest.raises(DataError, match="journal:1: this is not a journal\nhint: move"):
+        replay(journal.read(), path)
+    journal.close()
+    assert path.read_bytes() == b"one line without an end"
+
+
+@pytest.mark.parametrize("n_bytes", [0, 5, 17, 40])
+def test_a_journal_that_was_killed_in_its_first_line_starts_again(
+    tmp_path: Path, n_bytes: int
+) -> None:
+    path = tmp_path / "journal"
+    path.write_bytes(b'{"type":"opened","blocks":["a"],"sha256":"0"}'[:n_bytes])
+    journal = Journal(path)
+    assert replay(journal.read(), path) is None
+    journal.append(OpenedFile(["b"], "0"))
+    document, _ = replay(journal.read(), path) or (None, None)
+    journal.close()
+    assert document is not None
+    assert document.blocks == ["b"]
 
 
 def test_a_journal_of_a_later_release_is_refused(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ off: it was never confirmed.
 """
 
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +21,8 @@ from headwise.files import writing
 
 SUFFIX = ".headwise-journal"
 VERSION_OF_JOURNAL = 1
+_START = b'{"type":"opened"'
+"""What a journal begins with; nothing is cut off a file that begins with something else."""
 _HINT = "move the journal away to start over from the file; keep it, because it contains the edits"
 
 
@@ -67,11 +70,11 @@ Record = OpenedFile | Operation | Saving | Saved
 class Journal:
     """The journal of one file, open and locked: one workbench at a time writes to it."""
 
-    def __init__(self, path: Path) -> None:
-        """Open or create it."""
+    def __init__(self, path: Path, mode: int = 0o600) -> None:
+        """Open it, or create it with these permissions."""
         self.path = path
         with writing(str(path), "the journal stands beside the file; can files be made there?"):
-            self._file = path.open("a+b", buffering=0)
+            self._file = os.fdopen(_open(path, mode), "a+b", buffering=0)
             _flush_folder(path.parent)
         try:
             _lock(self._file, path)
@@ -87,6 +90,8 @@ class Journal:
             end = 0
             for number, line in enumerate(stream, 1):
                 if not line.endswith(b"\n"):
+                    if not (end or line.startswith(_START) or _START.startswith(line)):
+                        raise DataError("this is not a journal", str(self.path), 1, _HINT)
                     break
                 try:
                     record = msgspec.json.decode(line, type=Record)
@@ -120,6 +125,22 @@ class Journal:
         if size != os.fstat(self._file.fileno()).st_size:
             os.ftruncate(self._file.fileno(), size)
         self._size = size
+
+
+def _open(path: Path, mode: int) -> int:
+    """Open or create a regular file; a link could lead to any file, and is not followed."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):  # not on every system
+        flags |= getattr(os, name, 0)
+    what, hint = "a journal is a regular file, and this is not", "look what it is, and move it away"
+    refused = DataError(what, str(path), hint=hint)
+    if path.is_symlink():
+        raise refused
+    descriptor = os.open(path, flags, mode)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise refused
+    return descriptor
 
 
 def _flush_folder(folder: Path) -> None:
