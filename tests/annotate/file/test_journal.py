@@ -116,6 +116,7 @@ def test_a_second_workbench_is_refused(tmp_path: Path) -> None:
         b"{}",
         b"nonsense",
         b"\xff",
+        b'{"type":"edit","more":' + b"[" * 100_000,
         b'{"type":"edit","at":9,"remove":1,"insert":[]}',
         b'{"type":"undo"}',
         b'{"type":"redo"}',

@@ -95,7 +95,7 @@ class Journal:
                     break
                 try:
                     record = msgspec.json.decode(line, type=Record)
-                except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
                     what = f"not a record of a journal: {error}"
                     raise DataError(what, str(self.path), number, _HINT) from error
                 end += len(line)
