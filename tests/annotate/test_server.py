@@ -99,6 +99,26 @@ def test_a_text_becomes_a_file_once(tmp_path: Path, parser: Parser) -> None:
     assert text_to_conllu(path, parser) == made
 
 
+def test_a_text_is_not_written_through_a_link(tmp_path: Path, parser: Parser) -> None:
+    path = tmp_path / "story.txt"
+    path.write_text("Kids love candy.")
+    path.with_suffix(".conllu").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "story.conllu.headwise-journal").touch()
+    with pytest.raises(ConfigError, match=r"story\.conllu already exists"):
+        text_to_conllu(path, parser)
+    assert not (tmp_path / "elsewhere").exists()
+    (tmp_path / "elsewhere").touch()
+    with pytest.raises(ConfigError, match=r"story\.conllu already exists"):
+        text_to_conllu(path, parser)
+
+
+def test_who_may_not_read_a_text_may_not_read_its_trees(tmp_path: Path, parser: Parser) -> None:
+    path = tmp_path / "story.txt"
+    path.write_text("Kids love candy.")
+    path.chmod(0o600)
+    assert text_to_conllu(path, parser).stat().st_mode & 0o777 == 0o600
+
+
 def test_a_text_without_sentences_leaves_nothing(tmp_path: Path, parser: Parser) -> None:
     path = tmp_path / "story.txt"
     path.write_text("  \n")

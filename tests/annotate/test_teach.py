@@ -102,6 +102,22 @@ def test_a_training_that_fails_says_why(
     teacher.close()
 
 
+def test_who_may_not_read_the_file_may_not_read_what_is_learned(
+    tmp_path: Path, blocks: list[str], parser: Parser, model: Path
+) -> None:
+    path = tmp_path / "f"
+    path.touch(0o600)
+    path.with_name("f.headwise-taught-1").symlink_to(tmp_path / "elsewhere")
+    teacher = Teacher(path, (sys.executable, "-c", "exit('no luck')"))
+    teacher.start(blocks[:12], parser, str(model), 1)
+    wait_until(lambda: teacher.answer.state == "failed", 30)
+    assert teacher.answer.message == "no luck"
+    folder = path.with_name("f.headwise-taught-2")
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert not (tmp_path / "elsewhere").exists()
+    teacher.close()
+
+
 def test_a_training_imports_nothing_from_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,10 +1,12 @@
 """Open a file in the workbench and serve it to one person on this machine."""
 
+import os
 import secrets
 from collections.abc import Callable
 from pathlib import Path
 
 from headwise.annotate.comparison import OtherFile
+from headwise.annotate.file.disk import mode_like
 from headwise.annotate.file.journal import SUFFIX
 from headwise.annotate.file.saved import AnnotatedFile
 from headwise.annotate.routes import PAGE_PATH, make_workbench_app
@@ -65,17 +67,20 @@ def run_workbench(
 
 
 def text_to_conllu(path: Path, parser: Parser) -> Path:
-    """Segment and parse a text into a file beside it; one that was made so before is used again."""
+    """Segment and parse a text into a file beside it; one that was made so before is used again.
+
+    A link is not followed: nobody has named the file that it leads to.
+    """
     target = path.with_suffix(_CONLLU)
-    if target.exists():
-        if target.with_name(target.name + SUFFIX).exists():
+    if os.path.lexists(target):
+        if target.with_name(target.name + SUFFIX).exists() and not target.is_symlink():
             return target
         what = f"{target} already exists"
         raise ConfigError(what, f"to annotate it: headwise annotate {target}")
     no_text = why_no_text(parser.vocab.reads) if parser.vocab.reads else None
     sentences = read_any(path, "text", parser.segmenter, "raise", no_text)
     n_sentences = 0
-    with whole_file(target) as stream:
+    with whole_file(target, mode_like(path)) as stream:
         for sentence, _ in parser.annotate(sentences):
             stream.write(sentence.data)
             n_sentences += 1

@@ -6,6 +6,7 @@ yet are learned as the parser sees them now, so that it does not forget what it 
 """
 
 import hashlib
+import os
 import re
 import subprocess
 import sys
@@ -18,11 +19,12 @@ from typing import Literal
 import msgspec
 
 from headwise import load
+from headwise.annotate.file.disk import mode_like
 from headwise.annotate.file.document import join_blocks
 from headwise.annotate.marks import clean_block, status_of
 from headwise.errors import ConfigError, DataError, HeadwiseError
 from headwise.evaluate.scores import score
-from headwise.files import make_folder, whole_file
+from headwise.files import whole_file, writing
 from headwise.model.bundle import load_bundle
 from headwise.model.find import find_model
 from headwise.runtime.parser import Parser
@@ -153,6 +155,7 @@ class Teacher:
                 f"decode.single_root={str(decode.single_root).lower()}",
             ]
             changed = [part for setting in settings for part in ("--set", setting)]
+            _make_folder(folder, mode_like(self._beside))
             arguments = [*write_lesson(lesson, folder), "--start", str(model), *changed]
             self._train([*arguments, "--out", str(folder), "--device", "cpu"], epochs)
             after = measure(load(folder / "model"), lesson.held_out)
@@ -226,8 +229,7 @@ def make_lesson(blocks: Sequence[str]) -> Lesson:
 
 
 def write_lesson(lesson: Lesson, folder: Path) -> list[str]:
-    """Write the files of a training; return the arguments that name them."""
-    make_folder(folder)
+    """Write the files of a training into a folder; return the arguments that name them."""
     train = _write(folder / "learned.conllu", lesson.learned)
     # What is held out must not choose the epoch, so the sentences that are learned do.
     whole = [one for one in lesson.learned if None not in one.heads] or lesson.held_out
@@ -267,4 +269,10 @@ def _write(path: Path, sentences: Sequence[Sentence]) -> str:
 
 def _free_folder(beside: Path) -> Path:
     names = (beside.with_name(f"{beside.name}.headwise-taught-{n}") for n in range(1, 10_000))
-    return next(name for name in names if not name.exists())
+    return next(name for name in names if not os.path.lexists(name))
+
+
+def _make_folder(folder: Path, mode: int) -> None:
+    """Create a new folder that those can enter who can read a file with these permissions."""
+    with writing(str(folder), "can a folder be created there?"):
+        folder.mkdir(mode | (mode & 0o444) >> 2)

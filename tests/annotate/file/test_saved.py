@@ -177,6 +177,31 @@ def test_my_version_stays_and_theirs_is_kept(path: Path) -> None:
     assert path.read_text() == C + B
 
 
+@pytest.mark.parametrize("keep", ["mine", "theirs"])
+def test_a_copy_is_not_written_through_a_link(path: Path, tmp_path: Path, keep: Whose) -> None:
+    for whose in ("mine", "theirs"):
+        link = path.with_name(f"file.conllu.headwise-{whose}-1")
+        link.symlink_to(tmp_path / "elsewhere")
+    file = open_file(path)
+    path.write_text(C)
+    copy = file.resolve(keep)
+    file.close()
+    assert copy is not None
+    assert copy.name.endswith("-2")
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_who_may_not_read_the_file_may_not_read_its_copies(path: Path) -> None:
+    path.chmod(0o600)
+    file = open_file(path)
+    file.edit(0, Splice(0, 1, (C,)))
+    path.write_text(A + B + B)
+    copy = file.resolve("mine")
+    file.close()
+    assert copy is not None
+    assert {one.stat().st_mode & 0o777 for one in (path, copy, journal_of(path))} == {0o600}
+
+
 def test_their_version_stays_and_mine_is_kept(path: Path) -> None:
     splices = []
     file = open_file(path)

@@ -67,6 +67,15 @@ class FileOnDisk:
         return found.st_mtime_ns, found.st_size, found.st_ino
 
 
+def mode_like(path: Path) -> int:
+    """Return the permissions of a new file that others may read only if they may read this one."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return 0o600
+    return mode & 0o666 | 0o600
+
+
 def _read_bytes(path: Path) -> bytes:
     name = str(path)
     try:

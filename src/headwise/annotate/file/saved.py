@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-from headwise.annotate.file.disk import FileOnDisk
+from headwise.annotate.file.disk import FileOnDisk, mode_like
 from headwise.annotate.file.document import EditedDocument, Splice, difference, join_blocks
 from headwise.annotate.file.journal import (
     SUFFIX,
@@ -67,7 +67,7 @@ class AnnotatedFile:
         journal_path = self.path.with_name(self.path.name + SUFFIX)
         if not journal_path.exists():
             self._file.read()  # what cannot be opened gets no journal
-        self._journal = Journal(journal_path)
+        self._journal = Journal(journal_path, mode_like(self.path))
         try:
             self._restore()
         except BaseException:
@@ -267,9 +267,9 @@ def _checksum(parts: list[str]) -> str:
 
 
 def _keep_copy(path: Path, whose: Whose, text: str) -> Path:
-    """Write a version beside the file under a name that is free."""
+    """Write a version beside the file under a name that is free; whoever reads one reads both."""
     names = (path.with_name(f"{path.name}.headwise-{whose}-{n}") for n in range(1, 10_000))
-    copy = next(name for name in names if not name.exists())
-    with whole_file(copy) as stream:
+    copy = next(name for name in names if not os.path.lexists(name))
+    with whole_file(copy, mode_like(path)) as stream:
         stream.write(text.encode("utf-8"))
     return copy
