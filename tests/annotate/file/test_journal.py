@@ -102,6 +102,14 @@ def test_a_journal_without_a_record_is_removed(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_journal_whose_folder_is_gone_can_be_closed(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    journal = Journal(tmp_path / "folder" / "journal")
+    (tmp_path / "folder").rename(tmp_path / "away")
+    (tmp_path / "folder").touch()
+    journal.close()
+
+
 def test_a_second_workbench_is_refused(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal")
     with pytest.raises(ConfigError, match="another headwise annotate"):

@@ -300,6 +300,40 @@ def test_a_failed_save_is_reported_and_tried_again(
     file.close()
 
 
+def test_saving_goes_on_when_the_folder_is_back(tmp_path: Path) -> None:
+    folder, away = tmp_path / "folder", tmp_path / "away"
+    folder.mkdir()
+    path = folder / "file.conllu"
+    path.write_text(A + B)
+    file = open_file(path, 0.02)
+    folder.rename(away)
+    folder.write_text("not a folder")
+    file.edit(0, Splice(0, 1, (C,)))
+    wait_until(lambda: "Not a directory" in file.failure)
+    assert not file.check_file()
+    folder.unlink()
+    away.rename(folder)
+    wait_until(lambda: path.read_text() == C + B)
+    file.close()
+
+
+def test_a_pipe_in_place_of_the_file_is_not_waited_for(path: Path) -> None:
+    file = open_file(path)
+    path.unlink()
+    os.mkfifo(path)
+    file.edit(0, Splice(0, 1, (C,)))
+    assert not file.check_file()
+    with pytest.raises(DataError, match=r"file\.conllu: this is not a regular file"):
+        file.save()
+    file.close()
+    assert path.is_fifo()
+    assert "not a regular file" in file.failure
+    path.unlink()
+    file = open_file(path)
+    file.close()
+    assert path.read_text() == C + B
+
+
 def test_a_link_is_followed(path: Path, tmp_path: Path) -> None:
     link = tmp_path / "link.conllu"
     link.symlink_to(path)

@@ -1,7 +1,11 @@
 """The bytes of the file: read into blocks, replaced as a whole, watched for changes by others."""
 
+import errno
 import hashlib
 import io
+import os
+import stat
+from collections.abc import Callable
 from pathlib import Path
 
 from headwise.errors import DataError
@@ -28,7 +32,7 @@ class FileOnDisk:
     def read(self) -> list[str]:
         """Read the blocks of the file."""
         signature = self._look()
-        data = _read_bytes(self._path)
+        data = _read_bytes(self._path, _open_regular)
         self.sha256, self._signature = hashlib.sha256(data).hexdigest(), signature
         return split_blocks(data, str(self._path))
 
@@ -36,7 +40,10 @@ class FileOnDisk:
         """Read the blocks that others wrote, once, without taking them for the known ones."""
         signature = self._look()
         if self._peeked is None or signature != self._peeked[0]:
-            self._peeked = signature, split_blocks(_read_bytes(self._path), str(self._path))
+            self._peeked = (
+                signature,
+                split_blocks(_read_bytes(self._path, _open_regular), str(self._path)),
+            )
         return self._peeked[1]
 
     def forget(self) -> None:
@@ -54,7 +61,7 @@ class FileOnDisk:
         signature = self._look()
         if signature is None or signature == self._signature:
             return False
-        if hashlib.sha256(_read_bytes(self._path)).hexdigest() != self.sha256:
+        if hashlib.sha256(_read_bytes(self._path, _open_regular)).hexdigest() != self.sha256:
             return True
         self._signature = signature
         return False
@@ -64,6 +71,8 @@ class FileOnDisk:
             found = self._path.stat()
         except FileNotFoundError:
             return None
+        except OSError as error:
+            raise _unreadable(self._path, error) from error
         return found.st_mtime_ns, found.st_size, found.st_ino
 
 
@@ -76,14 +85,22 @@ def mode_like(path: Path) -> int:
     return mode & 0o666 | 0o600
 
 
-def _read_bytes(path: Path) -> bytes:
+def _open_regular(name: str, flags: int) -> int:
+    """Open a regular file; a pipe that has taken its place is not waited for."""
+    descriptor = os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "this is not a regular file")
+    return descriptor
+
+
+def _read_bytes(path: Path, opener: Callable[[str, int], int] | None = None) -> bytes:
     name = str(path)
     try:
-        with path.open("rb") as stream:
+        with open(path, "rb", opener=opener) as stream:
             data = stream.read(MAX_FILE_BYTES + 1)
     except OSError as error:
-        what = error.strerror or str(error)
-        raise DataError(what, name, hint=about_path(name)) from error
+        raise _unreadable(path, error) from error
     if len(data) > MAX_FILE_BYTES:
         what = f"the file has more than {MAX_FILE_BYTES >> 20} MiB"
         raise DataError(what, name, hint="annotate it in parts")
@@ -92,6 +109,10 @@ def _read_bytes(path: Path) -> bytes:
     if data.startswith(_BYTE_ORDER_MARK):
         raise DataError("the file starts with a byte order mark", name, 1, "save it without BOM")
     return data
+
+
+def _unreadable(path: Path, error: OSError) -> DataError:
+    return DataError(error.strerror or str(error), str(path), hint=about_path(str(path)))
 
 
 def read_blocks(path: Path) -> list[str]:

@@ -118,7 +118,8 @@ class Journal:
     def close(self) -> None:
         """Close it; without a record it is removed."""
         if not self._size:
-            self.path.unlink(missing_ok=True)
+            with suppress(OSError):  # the folder may be gone
+                self.path.unlink()
         self._file.close()
 
     def _truncate(self, size: int) -> None:

@@ -165,7 +165,16 @@ class AnnotatedFile:
             self._wake.set()
 
     def check_file(self) -> bool:
-        """Look whether the file was changed by others since it was read or written."""
+        """Look whether the file was changed by others since it was read or written.
+
+        If it cannot be read, this is unknown as yet: no conflict, but it is not written either.
+        """
+        try:
+            return self._was_changed()
+        except DataError:
+            return self.has_conflict
+
+    def _was_changed(self) -> bool:
         with self._save_lock:
             if not self.has_conflict and self._file.was_changed():
                 self.has_conflict = True
@@ -194,7 +203,7 @@ class AnnotatedFile:
             seq, snapshot = self.document.seq, list(self.document.blocks)
         if self._saved_seq == seq:
             return True
-        if self.check_file():
+        if self._was_changed():
             return False
         with self._save_lock:
             data = "".join(join_blocks(snapshot)).encode("utf-8")
@@ -213,7 +222,7 @@ class AnnotatedFile:
 
         Returns the path of the copy, None if there is no conflict.
         """
-        if not self.check_file():
+        if not self._was_changed():
             return None
         with self._save_lock, self.lock:
             theirs = self._file.read()
@@ -256,7 +265,7 @@ class AnnotatedFile:
         """Save; what cannot be saved is in the journal, and is tried again."""
         try:
             self.save()
-        except HeadwiseError as error:
+        except (HeadwiseError, OSError) as error:
             self.failure = str(error)
         else:
             self.failure = ""
