@@ -334,6 +334,25 @@ def test_a_pipe_in_place_of_the_file_is_not_waited_for(path: Path) -> None:
     assert path.read_text() == C + B
 
 
+def test_a_change_right_after_a_save_is_noticed(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = open_file(path)
+    file.edit(0, Splice(0, 1, (C,)))
+    rename = os.replace
+
+    def rename_and_change(source: Path, target: Path) -> None:
+        rename(source, target)
+        path.write_text(B)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.replace", rename_and_change)
+        file.save()
+    assert file.check_file()
+    file.close()
+    assert path.read_text() == B
+
+
 def test_a_link_is_followed(path: Path, tmp_path: Path) -> None:
     link = tmp_path / "link.conllu"
     link.symlink_to(path)

@@ -54,7 +54,8 @@ class FileOnDisk:
         """Replace the file."""
         with whole_file(self._path) as stream:
             stream.write(data)
-        self.sha256, self._signature = sha256, self._look()
+        # Others may change it at any time: `was_changed` looks first, then compares the bytes.
+        self.sha256, self._signature = sha256, None
 
     def was_changed(self) -> bool:
         """Return whether others have changed the bytes; a file that is gone is written again."""
