@@ -1,7 +1,9 @@
 """The workbench as a process: what it answered is there after a kill, and text becomes a file."""
 
+import os
 import re
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,16 +18,24 @@ from headwise.annotate.server import text_to_conllu
 from headwise.runtime.parser import Parser
 from headwise.treebank.conllu import read_sentences
 from tests.annotate.made_blocks import make_block
+from tests.serve.made_servers import wait_until
 
 BLOCK = make_block("Kids", "love", "candy")
 
 
 @contextmanager
-def running(*arguments: str) -> Iterator[tuple[httpx.Client, "subprocess.Popen[str]"]]:
-    """Run `headwise annotate`; give a client with its token."""
-    command = [sys.executable, "-m", "headwise", "annotate", *arguments, "--no-browser"]
+def running(
+    *arguments: str, browser: str = ""
+) -> Iterator[tuple[httpx.Client, "subprocess.Popen[str]"]]:
+    """Run `headwise annotate`, perhaps with a browser; give a client with its token."""
+    command = [sys.executable, "-m", "headwise", "annotate", *arguments]
+    environment = os.environ | {"BROWSER": browser, "DISPLAY": ":0"}
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command if browser else [*command, "--no-browser"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
     ) as process:
         assert process.stdout is not None
         address = re.fullmatch(
@@ -74,6 +84,32 @@ def test_an_unsaved_file_is_reported_at_the_end(tmp_path: Path) -> None:
         _, errors = process.communicate(timeout=30)
     assert "was not saved: it was changed by another program; all edits are in its jou" in errors
     assert path.read_text() == make_block("theirs")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_the_token_is_not_in_the_command_line_of_the_browser(
+    tmp_path: Path, how: signal.Signals
+) -> None:
+    path, log = tmp_path / "a file.conllu", tmp_path / "opened"
+    path.write_text(BLOCK)
+    page = tmp_path / "a file.conllu.headwise-open.html"
+    page.symlink_to(tmp_path / "elsewhere")
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {log}.part && mv {log}.part {log}\n')
+    browser.chmod(0o700)
+    with running(str(path), browser=f"{browser} %s") as (client, process):
+        assert client.get("/annotate/document").json()["name"] == path.name
+        wait_until(log.exists, 30)
+        assert log.read_text() == page.as_uri() + "\n"
+        assert page.lstat().st_mode == stat.S_IFREG | 0o600
+        token = client.headers["authorization"].removeprefix("Bearer ")
+        address = f"{str(client.base_url).rstrip('/')}/annotate#token={token}"
+        assert page.read_text().count(f'{address}"') == 2
+        process.send_signal(how)
+        process.communicate(timeout=30)
+    assert not os.path.lexists(page)
+    assert not (tmp_path / "elsewhere").exists()
 
 
 @pytest.mark.slow

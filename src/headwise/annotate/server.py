@@ -3,6 +3,7 @@
 import os
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from headwise.annotate.comparison import OtherFile
@@ -22,6 +23,13 @@ from headwise.text.segmenter import why_no_text
 
 _TOKEN_BYTES = 24
 _TEXT_SUFFIX, _CONLLU = ".txt", ".conllu"
+_DOOR = ".headwise-open.html"
+_DOOR_PAGE = """<!doctype html>
+<meta charset="utf-8">
+<meta http-equiv="refresh" content="0;url={address}">
+<title>headwise</title>
+<a href="{address}">Open the workbench</a>
+"""
 
 
 def run_workbench(
@@ -30,12 +38,14 @@ def run_workbench(
     port: int = 0,
     keep: bool | None = None,
     compare: Path | None = None,
-    on_address: Callable[[str], object] = lambda _: None,
+    opens: bool = False,
+    on_address: Callable[[str, Path | None], object] = lambda *_: None,
     on_warning: Callable[[str], object] = lambda _: None,
 ) -> None:
     """Serve the workbench for a file until a signal says stop; all edits are saved then.
 
-    `on_address` gets the address with its token, when the page can be opened.
+    `on_address` gets the address with its token, when the page can be opened; with `opens`, also a
+    local page that leads there, for a browser.
     """
     models = load_models([model])
     name = models.default
@@ -56,14 +66,35 @@ def run_workbench(
         raise
     address = f"http://{config.host}:{listener.getsockname()[1]}{PAGE_PATH}#token={config.token}"
 
+    door = file.path.with_name(file.path.name + _DOOR)
+
     def close() -> None:
+        if opens:
+            with suppress(OSError):  # the folder may be gone
+                door.unlink()
         bench.close()
         if not file.is_saved:
             reason = file.failure or "it was changed by another program"
             on_warning(f"{file.path} was not saved: {reason}; all edits are in its journal")
 
     app = make_workbench_app(config, models, bench, close)
-    run_app(app, config, listener, lambda: on_address(address))
+    if opens:
+        try:
+            write_door(door, address)
+        except DataError as error:
+            opens = False
+            on_warning(f"the browser is not opened: {error}")
+    run_app(app, config, listener, lambda: on_address(address, door if opens else None))
+
+
+def write_door(path: Path, address: str) -> None:
+    """Write a page that leads to an address and that nobody else can read.
+
+    Everybody can read the command line of a browser, so the token must not be there. The page lies
+    beside the file because a browser in a sandbox may not read temporary or hidden folders.
+    """
+    with whole_file(path, 0o600) as stream:
+        stream.write(_DOOR_PAGE.format(address=address).encode("ascii"))
 
 
 def text_to_conllu(path: Path, parser: Parser) -> Path:

@@ -61,6 +61,7 @@ def test_the_address_is_printed_and_opened(
     path: Path, monkeypatch: pytest.MonkeyPatch, no_browser: bool
 ) -> None:
     opened: list[str] = []
+    page = path.with_name("a page.html")
     monkeypatch.setenv("DISPLAY", ":0")
     monkeypatch.setattr("webbrowser.open", opened.append)
 
@@ -69,9 +70,9 @@ def test_the_address_is_printed_and_opened(
         warn = arguments[-1]
         assert callable(show)
         assert callable(warn)
-        show("http://127.0.0.1:1/annotate#token=x")
+        assert arguments[:6] == (path, "en", 9_000, True, Path("other.conllu"), not no_browser)
+        show("http://127.0.0.1:1/annotate#token=x", None if no_browser else page)
         warn("a warning")
-        assert arguments[:5] == (path, "en", 9_000, True, Path("other.conllu"))
 
     monkeypatch.setattr("headwise.annotate.server.run_workbench", serve)
     flags = ["--no-browser"] if no_browser else []
@@ -80,7 +81,7 @@ def test_the_address_is_printed_and_opened(
     assert result.exit_code == 0
     assert result.stdout == "http://127.0.0.1:1/annotate#token=x\n"
     assert "headwise: a warning" in result.stderr
-    assert len(opened) == (0 if no_browser else 1)
+    assert opened == ([] if no_browser else [page.as_uri()])
 
 
 def test_a_display_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,17 +106,17 @@ def annotate_file(
     mention_licences([model], quiet)
     opens = not no_browser and has_display(os.environ)
 
-    def show(address: str) -> None:
+    def show(address: str, page: Path | None) -> None:
         put(address)
         sys.stdout.flush()
-        if opens:
-            webbrowser.open(address)
+        if page is not None:
+            webbrowser.open(page.as_uri())
         if not quiet:
             click.echo("headwise: open this address in a browser; Ctrl-C saves and exits", err=True)
 
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # uvicorn raises it again, when all is saved
     with suppress(KeyboardInterrupt):  # uvicorn has shut down by then
-        run_workbench(path, model, port, keep, compare, show, _warn)
+        run_workbench(path, model, port, keep, compare, opens, show, _warn)
 
 
 def has_display(environment: Mapping[str, str]) -> bool:
