@@ -108,6 +108,25 @@ def test_a_graph_that_fails_when_it_runs_is_an_error_of_the_model() -> None:
         graph.run({"x": np.zeros(5, np.float32)})
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+def test_an_output_must_follow_the_length_and_nothing_else(axis: int) -> None:
+    """The output is cut, or as wide as the input is long."""
+    bounds = [numpy_helper.from_array(np.array([n]), name) for n, name in ((0, "a"), (2, "z"))]
+    square = [
+        helper.make_node("Transpose", ["x"], ["t"]),
+        helper.make_node("MatMul", ["x", "t"], ["y"]),
+    ]
+    cut = [helper.make_node("Slice", ["x", "a", "z"], ["y"])]
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in "xy")
+    graph = helper.make_graph([cut, square][axis], "g", [x], [y], bounds)
+    opset = [helper.make_opsetid("", 20)]
+    model = helper.make_model(graph, opset_imports=opset, ir_version=10)
+    opened = Graph(model.SerializeToString(), "m.onnx")
+    assert opened.run({"x": np.ones((2, 3), np.float32)}, 2)[0].shape[0] == 2
+    with pytest.raises(ModelError, match=r"m\.onnx: an output has the wrong shape"):
+        opened.run({"x": np.ones((5, 3), np.float32)}, 5)
+
+
 def test_a_graph_that_cannot_be_opened_is_refused_without_other_output(
     capfd: pytest.CaptureFixture[str],
 ) -> None:

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 import pytest
 import torch
-from made_models import change_manifest, copy_model, replace_file
+from made_models import change_manifest, change_output, copy_model, first_two, replace_file
 from onnx import TensorProto, helper
 
 from headwise import Sentence, read_sentences
@@ -50,6 +50,11 @@ def model(tiny_run: Path, tmp_path: Path) -> Path:
 def torch_scorer(bundle: Bundle) -> TorchScorer:
     device = torch.device("cpu")
     return TorchScorer(load_network(bundle, device), bundle.vocab, device, with_tag_scores=True)
+
+
+def parses_of(scorer: Scorer, sentences: list[Sentence]) -> list[np.ndarray]:
+    selections = scorer.select(sentences)
+    return scorer.label(selections, heads_of(selections))
 
 
 def heads_of(selections: list[Selection]) -> list[np.ndarray]:
@@ -254,6 +259,42 @@ def test_a_graph_that_gives_one_number_is_refused(model: Path) -> None:
     made = helper.make_model(graph, opset_imports=opset, ir_version=10)
     replace_file(model, "inputs.int8.onnx", made.SerializeToString())
     with pytest.raises(ModelError, match="do not fit the vocabulary"):
+        load_scorer(load_bundle(model))
+
+
+OUTPUTS = [
+    ("columns_run", "inputs", "x"),
+    *(("columns_run", "represent", name) for name in ("pairs", "arcs", "hidden")),
+    *(("columns_run", "columns", name) for name in ("upos", "feats", "lemma_scores")),
+    ("columns_run", "label", "label_log_probs"),
+    ("encoder_run", "represent", "states"),
+    ("encoder_run", "represent", "heads"),
+    ("encoder_run", "label", "label_log_probs"),
+]
+
+
+@pytest.mark.parametrize(("run", "graph", "output"), OUTPUTS, ids=map("-".join, OUTPUTS))
+def test_an_output_that_is_cut_off_is_refused(
+    run: str,
+    graph: str,
+    output: str,
+    request: pytest.FixtureRequest,
+    ewt_sentences: list[Sentence],
+    tmp_path: Path,
+) -> None:
+    """One word, which loading tries, still fits."""
+    model = copy_model(request.getfixturevalue(run) / "model", tmp_path / "model")
+    change_output(model, f"{graph}.int8.onnx", output, first_two())
+    with pytest.raises(ModelError, match=r"wrong shape|do not fit"):
+        parses_of(load_scorer(load_bundle(model)), ewt_sentences[:3])
+
+
+@pytest.mark.parametrize("kind", [TensorProto.STRING, TensorProto.INT64])
+def test_an_output_of_another_type_is_refused(kind: int, columns_run: Path, tmp_path: Path) -> None:
+    model = copy_model(columns_run / "model", tmp_path / "model")
+    cast = helper.make_node("Cast", ["before"], ["after"], to=kind)
+    change_output(model, "represent.int8.onnx", "pairs", cast, kind)
+    with pytest.raises(ModelError, match=r"an output is not|do not fit the vocabulary"):
         load_scorer(load_bundle(model))
 
 

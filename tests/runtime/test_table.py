@@ -22,8 +22,9 @@ class CountingGraph:
     def __init__(self) -> None:
         self.n_words = 0
 
-    def run(self, ids: dict[str, np.ndarray]) -> list[np.ndarray]:
-        self.n_words += len(ids["words"]) - 1
+    def run(self, ids: dict[str, np.ndarray], n_slots: int) -> list[np.ndarray]:
+        assert n_slots == len(ids["words"])
+        self.n_words += n_slots - 1
         columns = [ids["words"], ids["tags"], ids["pieces"].sum(1)]
         return [np.stack(columns, 1).astype(np.float32)]
 
@@ -33,7 +34,7 @@ def table_of(graph: CountingGraph, n_rows: int = 1_000, **limits: int) -> InputT
 
 
 def computed(given: Sentence) -> np.ndarray:
-    return CountingGraph().run(encode(given, VOCAB).ids.by_name())[0]
+    return CountingGraph().run(encode(given, VOCAB).ids.by_name(), len(given) + 1)[0]
 
 
 def sentence(*words: str) -> Sentence:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from headwise.arrays import FloatArray
 from headwise.errors import ModelError, explain_shortage
+from headwise.model.bundle import DAMAGED
 
 ORT_ERRORS = tuple(
     getattr(ort.capi.onnxruntime_pybind11_state, name)
@@ -37,6 +38,7 @@ _ALLOWED = {"": frozenset(_OPERATORS.split()), "com.microsoft": frozenset(["Dyna
 _FLOAT, _DOUBLE, _FLOAT16 = 1, 11, 10
 _TYPES = {_FLOAT: "<f4", _DOUBLE: "<f8", _FLOAT16: "<f2", 2: "", 3: "", 6: "", 7: "", 9: ""}
 """Data types of weights, with the layout of floats; the others are integers and truth values."""
+_OUTPUT_TYPES = {f"tensor({kind})" for kind in ("float", "int32", "int64")}
 _HINT = "it was not written by headwise; do not use it unless you trust its source"
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 Field = tuple[int, int | memoryview]
@@ -70,11 +72,19 @@ class Graph:
         One that `keeps_memory` is faster, but one long sentence would hold its memory forever.
         """
         self._session = open_graph(data, where, keeps_memory=keeps_memory)
+        if not {node.type for node in self._session.get_outputs()} <= _OUTPUT_TYPES:
+            raise ModelError(
+                f"{where}: an output is not a number in float32, int32 or int64", _HINT
+            )
         self._where = where
         self.inputs = [node.name for node in self._session.get_inputs()]
+        self._sizes: list[tuple[int, ...]] | None = None
 
-    def run(self, feed: Mapping[str, NDArray[Any]]) -> list[FloatArray]:
-        """Run on the inputs that the graph has: a parser without tags reads none, for example."""
+    def run(self, feed: Mapping[str, NDArray[Any]], *lengths: int) -> list[FloatArray]:
+        """Run on the inputs that the graph has: a parser without tags reads none, for example.
+
+        The first axes of every output must have `lengths`, the others the sizes of the first run.
+        """
         arrays = {name: feed[name] for name in self.inputs}
         try:
             results: list[FloatArray] = self._session.run(None, arrays)
@@ -82,6 +92,11 @@ class Graph:
             if explain_shortage(error):
                 raise
             raise ModelError(f"{self._where}: ONNX Runtime cannot run it: {error}") from error
+        shapes = [array.shape for array in results]
+        if self._sizes is None:
+            self._sizes = [shape[len(lengths) :] for shape in shapes]
+        if shapes != [(*lengths, *sizes) for sizes in self._sizes]:
+            raise ModelError(f"{self._where}: an output has the wrong shape", DAMAGED)
         return results
 
 

@@ -95,15 +95,18 @@ def load_scorer(bundle: Bundle, precision: Precision = "int8") -> Scorer:
         # The last word, tag and label of the vocabulary: the graphs must have room for them.
         selection = scorer.select_encoded(last_ids(bundle.vocab))
         (label_log_probs,) = scorer.label([selection], [np.zeros(2, np.int32)])
-    except (LookupError, ValueError, ModelError) as error:
+    except (LookupError, TypeError, ValueError, ModelError) as error:
         raise ModelError(f"{bundle.path}: {MISFIT}", DAMAGED) from error
     except ORT_ERRORS as error:  # one word should not need much memory
         explained = explain_shortage(error)
         hint = DAMAGED if explained is None else f"{explained.what}, or {DAMAGED}"
         raise ModelError(f"{bundle.path}: its graphs cannot run", hint) from error
-    shapes = [log_probs.shape for log_probs in (*selection.tag_log_probs, label_log_probs)]
-    tag_shapes = [(2, *shape) for shape in bundle.vocab.outputs.values()]
-    fits = shapes == [*tag_shapes, (1, len(bundle.vocab.labels.strings))]
+    arrays = (*selection.tags, *selection.tag_log_probs, label_log_probs)
+    outputs = bundle.vocab.outputs
+    tag_shapes = [(2, *(shape[:1] if name == "feats" else ())) for name, shape in outputs.items()]
+    score_shapes = [(2, *shape) for shape in outputs.values()]
+    label_shape = (1, len(bundle.vocab.labels.strings))
+    fits = [array.shape for array in arrays] == [*tag_shapes, *score_shapes, label_shape]
     if fits and bundle.vocab.features is not None:
         scores = selection.tag_log_probs[list(bundle.vocab.outputs).index("feats")]
         fits = bool((np.isneginf(scores) == (bundle.vocab.features.layout < 0)).all())
@@ -169,20 +172,22 @@ class BatchScorer:
             arcs = selection.features
             np.add(arcs[1:, :half], arcs[chosen[1:], half:], out=part)
         if self._label.inputs != ["rows"]:
-            return [self._label.run({"arcs": part})[0] for part in parts]
+            return [self._label.run({"arcs": part}, len(part))[0] for part in parts]
         blocks = [rows[start : start + LABEL_ROWS] for start in range(0, len(rows), LABEL_ROWS)]
-        log_probs = np.concatenate([self._label.run({"rows": block})[0] for block in blocks])
+        log_probs = np.concatenate(
+            [self._label.run({"rows": block}, len(block))[0] for block in blocks]
+        )
         return [log_probs[start:end] for start, end in pairwise(ends)]
 
     def select_encoded(self, sentence: Encoded) -> Selection:
         """Select the heads of one sentence without the table of inputs."""
-        x = self._inputs.run(sentence.ids.by_name())[0]  # [N+1, s]
+        x = self._inputs.run(sentence.ids.by_name(), len(sentence))[0]  # [N+1, s]
         return self._with_columns(self._select_batch(x[:, None], [len(x)]))[0]
 
     def _select_batch(self, x: FloatArray, lengths: Sequence[int]) -> list[_Selected]:
         """Select the heads of sentences side by side, x [T, B, s]."""
         feed = {"x": x, "lengths": np.array(lengths, np.int32)}
-        pairs, arcs, *more = self._represent.run(feed)
+        pairs, arcs, *more = self._represent.run(feed, *x.shape[:2])
         both = exponentials(pairs)  # [T, B, 2k]
         return [
             (
@@ -204,7 +209,7 @@ class BatchScorer:
         elif self._columns.inputs == ["rows"] and selected:
             predicted = self._predict_together(self._columns, [rows for (rows,) in outputs])
         else:
-            hidden = (self._columns.run({"hidden": rows}) for (rows,) in outputs)
+            hidden = (self._columns.run({"hidden": rows}, len(rows)) for (rows,) in outputs)
             predicted = [self._limits.split(more) for more in hidden]
         return [
             Selection(log_probs, arcs, *columns)
@@ -217,7 +222,7 @@ class BatchScorer:
         """Predict columns of rows [N+1, c] of all sentences, in blocks that fit into a cache."""
         rows = np.concatenate(hidden)
         blocks = [rows[start : start + TAG_ROWS] for start in range(0, len(rows), TAG_ROWS)]
-        parts = zip(*(columns.run({"rows": block}) for block in blocks), strict=True)
+        parts = zip(*(columns.run({"rows": block}, len(block)) for block in blocks), strict=True)
         tags, log_probs = self._limits.split([np.concatenate(part) for part in parts])
         ends = accumulate(map(len, hidden), initial=0)
         return [
@@ -261,7 +266,9 @@ class SentenceScorer:
     def label(self, selections: Sequence[Selection], heads: Sequence[IntArray]) -> list[FloatArray]:
         """Give each arc its distribution over labels: float32 [N, R] for heads int32 [N+1]."""
         return [
-            self._label.run(selection.features | {"words": words, "chosen": chosen[1:]})[0]
+            self._label.run(
+                selection.features | {"words": words, "chosen": chosen[1:]}, len(words)
+            )[0]
             for selection, chosen in zip(selections, heads, strict=True)
             for words in [np.arange(1, len(chosen), dtype=np.int32)]
         ]
@@ -272,8 +279,9 @@ class SentenceScorer:
         if self._encoder is not None and sentence.windows is not None:
             parts = [self._read_window(self._encoder, ids) for ids in sentence.windows.ids]
             feed["in_context"] = np.concatenate(parts)[sentence.windows.reads]
-        states, inputs, heads, dependents, *tagged = self._represent.run(feed)
-        n_slots, k = heads.shape
+        n_slots = len(sentence)
+        states, inputs, heads, dependents, *tagged = self._represent.run(feed, n_slots)
+        k = heads.shape[1]
         n_rows = max(1, self._pair_block_bytes // (4 * n_slots * k))
         rows = np.arange(n_slots, dtype=np.int32)
         # Filled in place: results kept one by one would each hold on to the memory of its block.
@@ -281,7 +289,7 @@ class SentenceScorer:
         for start in range(0, n_slots, n_rows):
             block = slice(start, start + n_rows)
             pairs = {"dependents": dependents[block], "heads": heads, "rows": rows[block]}
-            head_log_probs[block] = self._select.run(pairs)[0]
+            head_log_probs[block] = self._select.run(pairs, len(rows[block]), n_slots)[0]
         features = {"states": states, "inputs": inputs}
         return Selection(head_log_probs, features, *self._limits.split(tagged))
 
@@ -289,8 +297,8 @@ class SentenceScorer:
         """Run a transformer on the subwords of a window [L]: states [L, size]."""
         feed: dict[str, NDArray[Any]] = {"subwords": ids}
         if self._subwords is not None:
-            feed["embedded"] = self._subwords.run(feed)[0]
-        return encoder.run(feed)[0]
+            feed["embedded"] = self._subwords.run(feed, len(ids))[0]
+        return encoder.run(feed, len(ids))[0]
 
 
 def _open(bundle: Bundle, name: str) -> Graph:

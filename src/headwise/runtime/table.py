@@ -109,7 +109,7 @@ class InputTable:
     def _x_of(self, words: Sequence[Word]) -> FloatArray:
         """Compute x of ROOT and of words: float32 [1 + words, s]."""
         ids = encode(Sentence(tuple(words), (), ()), self._vocab).ids
-        return self._graph.run(ids.by_name())[0]
+        return self._graph.run(ids.by_name(), len(words) + 1)[0]
 
 
 def _n_characters(words: dict[Hashable, Word]) -> int:

@@ -226,7 +226,7 @@ def _open_network(data: bytes, where: str, settings: SegmentSettings) -> Charact
     graph = Graph(data, where, keeps_memory=True)  # windows have a fixed size
 
     def score(ids: CharacterIds) -> BoundaryScores:
-        return graph.run({"ids": ids})[0]
+        return graph.run({"ids": ids}, len(ids) - 2 * settings.reach)[0]
 
     last_id = FIRST_CHARACTER + len(settings.characters) - 1
     try:
@@ -244,9 +244,10 @@ def _open_finder(data: bytes, where: str, settings: EndSettings) -> EndFinder:
     graph = Graph(data, where, keeps_memory=True)  # windows have a fixed size
 
     def score(features: RowFeatures, given: EndScores) -> EndScores:
+        n = len(given)
         if settings.splits:
-            return graph.run({"features": features, "given": given})[0]
-        return graph.run({"features": features, "given": given[:, 0]})[0][:, None]
+            return graph.run({"features": features, "given": given}, n)[0]
+        return graph.run({"features": features, "given": given[:, 0]}, n)[0][:, None]
 
     last_ids = [
         FIRST_KNOWN + len(values) - 1

@@ -64,7 +64,7 @@ def x_of(graph: Graph, forms: list[str], width: int = 0) -> FloatArray:
     feed = ids.by_name()
     more = max(0, width - feed["letters"].shape[1])
     feed["letters"] = np.pad(feed["letters"], ((0, 0), (0, more)))
-    return graph.run(feed)[0][1:]
+    return graph.run(feed, len(forms) + 1)[0][1:]
 
 
 def torch_x(inputs: Inputs, forms: list[str]) -> FloatArray:
