@@ -83,6 +83,7 @@ def test_a_rule_applies_to_forms_that_are_long_enough(
 @pytest.mark.parametrize(
     "rule",
     ["", "!", "lower", "lower|", "lower|||", "Lower||", "other||", "lower||+", "lower|+|", "||",
+     "!" + "x" * 1_000, "keep||" + "+a" * 500,
      "lower||x", "lower|=-+|", "lower||=\t", "!a\tb", "!a\n", "keep||+\r", "lower||+|"],
 )  # fmt: skip
 def test_what_cannot_be_applied_or_written_is_no_rule(rule: str) -> None:
@@ -106,3 +107,5 @@ def test_words_teach_rules_unless_they_are_typos_or_have_no_lemma() -> None:
     assert rule_of(word("teh", "the", "NotTypo=Yes")) is not None
     assert rule_of(word("Cats", "_")) is None
     assert rule_of(word("_", "_")) == "lower||"
+    assert rule_of(word("Cats", "c" * 999)) == "!" + "c" * 999
+    assert rule_of(word("Cats", "c" * 1_000)) is None

@@ -188,6 +188,15 @@ WRONG_VALUES: dict[str, dict[str, object]] = {
     "too many values": {
         "features": {f"F{i}": [str(v) for v in range(1 if i else 2**11)] for i in range(2**9)}
     },
+    "too many tags with features": {
+        "features": {f"F{i}": ["1"] for i in range(2**6)},
+        "features_of": {f"T{i}": [] for i in range(2**15)},
+    },
+    "long label": {"labels": ["x" * 1_001]},
+    "long tag": {"predicted": {"upos": ["x" * 1_001]}},
+    "long value": {"features": {"A": ["x" * 1_001]}},
+    "long FEATS": {"features": {f"{i:0900}": ["x"] for i in range(30)}},
+    "long rule": {"rules": ["keep||" + "+a" * 500]},
     "rule twice": {"rules": ["lower||", "lower||"]},
     "not a rule": {"rules": ["other||"]},
     "too few pieces": {"pieces": -1},
@@ -228,3 +237,19 @@ def test_a_damaged_vocabulary_is_refused(data: bytes) -> None:
         vocab_from_json(data, "model/vocab.json")
     assert str(refusal.value).startswith("model/vocab.json: ")
     assert refusal.value.hint == "the model folder is damaged; fetch it again"
+
+
+def test_values_of_ordinary_length_are_read() -> None:
+    long = {"labels": ["x" * 1_000], "rules": ["!" + "x" * 999]}
+    many = {f"Feature{i}[layer]": [f"Value{j}" for j in range(30)] for i in range(300)}
+    vocab_from_json(json.dumps(JSON | long | {"features": many}).encode(), "v")
+
+
+@pytest.mark.parametrize("label", ["x" * 1_001, "a\rb"])
+def test_what_no_model_could_write_is_refused_before_training(label: str) -> None:
+    given = sentence_from_words([("a", "X")], ["form", "upos"])
+    word = given.words[0]._replace(deprel=label)
+    with pytest.raises(
+        ConfigError, match=r"no model can write this: .*\nhint: correct the treebank"
+    ):
+        build_vocab([replace(given, words=(word,))], "none", 1)

@@ -17,6 +17,8 @@ from headwise.errors import ConfigError, DataError
 from headwise.settings.choices import Column, Decoder
 
 BLANK = "_"
+MAX_VALUE = 1_000
+"""Characters in a label or a tag of a model or a request; those of treebanks have a tenth of it."""
 TokenRow = tuple[str, str, tuple[tuple[str, str], ...]]
 """A token of text: FORM and MISC and, if it stands for several words, those of each word."""
 Span = tuple[int, int]

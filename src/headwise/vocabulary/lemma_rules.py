@@ -14,7 +14,7 @@ letter with its form is a rule of its own: `!be` ("is" -> "be").
 from functools import lru_cache
 from typing import Final
 
-from headwise.treebank.sentence import BLANK, Word
+from headwise.treebank.sentence import BLANK, MAX_VALUE, Word
 
 _CASES: Final = ("lower", "keep", "title", "upper")
 _ABSOLUTE: Final = "!"
@@ -24,10 +24,14 @@ _MAX_CACHED = 2**16
 
 
 def rule_of(word: Word) -> str | None:
-    """Make the rule that a word of a treebank teaches; None if it has no lemma, or is a typo."""
+    """Make the rule that a word of a treebank teaches.
+
+    None if it has no lemma, is a typo, or has a lemma that is too long for a rule.
+    """
     if word.lemma == BLANK != word.form or "Typo=Yes" in word.feats.split("|"):
         return None
-    return make_rule(word.form, word.lemma)
+    rule = make_rule(word.form, word.lemma)
+    return rule if len(rule) <= MAX_VALUE else None
 
 
 @lru_cache(_MAX_CACHED)
@@ -88,7 +92,7 @@ _apply_cached = lru_cache(_MAX_CACHED)(_apply)
 
 def is_rule(rule: str) -> bool:
     """Check that a string can be used as a rule, and that its lemmas fit into CoNLL-U."""
-    if not {"\t", "\n", "\r"}.isdisjoint(rule):
+    if len(rule) > MAX_VALUE or not {"\t", "\n", "\r"}.isdisjoint(rule):
         return False
     if rule.startswith(_ABSOLUTE):
         return len(rule) > 1

@@ -20,7 +20,7 @@ import msgspec
 
 from headwise.errors import ConfigError, ModelError
 from headwise.settings.choices import Mark, PredictedColumn, PredictedTag, TagColumn
-from headwise.treebank.sentence import BLANK, Sentence, Word
+from headwise.treebank.sentence import BLANK, MAX_VALUE, Sentence, Word
 from headwise.vocabulary.features import Features, collect_features, has_analysis
 from headwise.vocabulary.lemma_rules import is_rule, rule_of
 from headwise.vocabulary.letters import NO_ALPHABET, Letters, collect_letters
@@ -35,7 +35,10 @@ TREEBANK = "treebank="
 MIN_RULE_COUNT = 2
 """Lemma rules seen less often are left to the lexicon."""
 MAX_FEATURE_VALUES = 2**20
-"""Features times the values of the one that has most; the largest treebanks have under 2**14."""
+"""Features times the values of the one that has most, or times the tags that they go with; the
+largest treebanks have under 2**14."""
+MAX_FEATS = 20_000
+"""Characters of the longest FEATS that a model may write; those of treebanks have some hundreds."""
 
 
 class Index:
@@ -167,7 +170,7 @@ def build_vocab(
     features = collect_features((word.upos, word.feats) for word in analysed)
     taught = map(rule_of, words if "lemma" in given else ())
     rules = _by_count((rule for rule in taught if rule is not None), MIN_RULE_COUNT)
-    return Vocab(
+    vocab = Vocab(
         Index(_by_count((word.form for word in words), min_count)),
         Index(_by_count(tags)),
         Index(_by_count(_given(words, "deprel")) or [BLANK]),
@@ -182,6 +185,9 @@ def build_vocab(
         features=features if len(features) else None,
         rules=Index(rules) if rules else None,
     )
+    if (what := _why_unwritable(vocab)) is not None:
+        raise ConfigError(f"no model can write this: {what}", "correct the treebank")
+    return vocab
 
 
 def tag_of(sentence: Sentence, tag_column: TagColumn) -> list[str]:
@@ -263,10 +269,6 @@ def vocab_from_json(data: bytes, where: str) -> Vocab:
         lists = msgspec.json.decode(data, type=_Lists)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise ModelError(f"{where}: {error}", hint) from error
-    features = lists.features or {}
-    for string in chain(lists.labels, *lists.predicted.values(), features, *features.values()):
-        if not string or not {"\t", "\n", "\r"}.isdisjoint(string):
-            raise ModelError(f"{where}: {string[:40]!r} cannot be written as a label or tag", hint)
     for rule in lists.rules or ():
         if not is_rule(rule):
             raise ModelError(f"{where}: {rule[:40]!r} is not a rule for lemmas", hint)
@@ -289,6 +291,8 @@ def vocab_from_json(data: bytes, where: str) -> Vocab:
         )
     except ModelError as error:
         raise ModelError(f"{where}: {error.what}", hint) from error
+    if (what := _why_unwritable(vocab)) is not None:
+        raise ModelError(f"{where}: {what}", hint)
     if "treebank" in lists.mark_columns and vocab.treebanks:
         return vocab.as_in(vocab.treebanks[0])
     return vocab
@@ -307,6 +311,19 @@ def _checked_features(
             raise ModelError(f"{name[:40]!r} cannot be the name of these features")
         if any("|" in value for value in values):
             raise ModelError(f"a value of {name[:40]!r} cannot be written in FEATS")
-    if len(made) * made.width > MAX_FEATURE_VALUES:
-        raise ModelError(f"more than {MAX_FEATURE_VALUES:,} values of features")
+    if len(made) * max(made.width, len(made.allowed)) > MAX_FEATURE_VALUES:
+        raise ModelError(f"more than {MAX_FEATURE_VALUES:,} values of features, or tags")
     return made
+
+
+def _why_unwritable(vocab: Vocab) -> str | None:
+    """Say which string does not fit into a column of CoNLL-U, if one does not."""
+    values = {} if vocab.features is None else vocab.features.values
+    predicted = (index.strings for index in vocab.predicted.values())
+    for string in chain(vocab.labels.strings, *predicted, values, *values.values()):
+        if not string or not {"\t", "\n", "\r"}.isdisjoint(string):
+            return f"{string[:40]!r} cannot be written as a label or tag"
+        if len(string) > MAX_VALUE:
+            return f"the label or tag {string[:40]!r} has more than {MAX_VALUE:,} characters"
+    longest = sum(len(name) + 2 + max(map(len, of_name)) for name, of_name in values.items())
+    return f"FEATS may have more than {MAX_FEATS:,} characters" if longest > MAX_FEATS else None
