@@ -1,5 +1,8 @@
 """Weights are halved as safetensors reads them; what is not such a file is refused."""
 
+import json
+import struct
+
 import numpy as np
 import pytest
 import safetensors.numpy
@@ -30,7 +33,35 @@ def test_halved_weights_are_the_same_numbers_rounded(
         np.testing.assert_array_equal(halved[name], expected)
 
 
-@pytest.mark.parametrize("data", [b"", b"\1" + bytes(7), b"\2" + bytes(7) + b"[]", bytes(8) + b"{"])
+def file_of(header: object, n_bytes: int) -> bytes:
+    encoded = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(encoded)) + encoded + bytes(n_bytes)
+
+
+def entry(first: int, last: int, size: int = 1, dtype: str = "F32") -> dict[str, object]:
+    return {"dtype": dtype, "shape": [size], "data_offsets": [first, last]}
+
+
+DAMAGED = {
+    "nothing": b"",
+    "no header": b"\1" + bytes(7),
+    "a list": file_of([], 0),
+    "cut off": bytes(8) + b"{",
+    "long header": b"\xff" * 8 + b"{}",
+    "deep header": file_of(b'{"a":' + b"[" * 200_000 + b"]" * 200_000 + b"}", 0),
+    "deep metadata": file_of(b'{"__metadata__":' + b"[" * 200_000 + b"]" * 200_000 + b"}", 0),
+    "odd size": file_of({"a": entry(0, 3)}, 3),
+    "negative offset": file_of({"a": entry(-4, 0)}, 0),
+    "negative size": file_of({"a": entry(0, -4, -1)}, 0),
+    "behind the end": file_of({"a": entry(0, 4)}, 0),
+    "before the end": file_of({"a": entry(0, 4)}, 8),
+    "a hole": file_of({"a": entry(4, 8)}, 8),
+    "overlapping": file_of({"a": entry(0, 4), "b": entry(0, 4)}, 4),
+    "unknown type": file_of({"a": entry(0, 4, dtype="F33")}, 4),
+}
+
+
+@pytest.mark.parametrize("data", DAMAGED.values(), ids=DAMAGED)
 def test_what_is_not_safetensors_is_refused(data: bytes) -> None:
     with pytest.raises(ModelError, match="weights: not a file of safetensors"):
         halve_weights(data, "weights")
