@@ -175,6 +175,12 @@ def test_impossible_settings_are_refused(changes: dict[str, object]) -> None:
     assert caught.value.hint
 
 
+def test_settings_that_are_nested_deeply_are_refused() -> None:
+    settings = msgspec.json.encode(SUBWORDS.settings)[:-2] + b'"a":' + b"[" * 10**6
+    with pytest.raises(ModelError, match=r"there/encoder.json"):
+        read_subwords({SETTINGS: settings}.__getitem__, "there")
+
+
 def test_a_damaged_or_too_large_tokenizer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for data in (b"", b"{}", b"\xff\xfe", b'{"model": {"type": "code"}}'):
         with pytest.raises(ModelError, match=r"there/tokenizer.json: not a tokenizer"):

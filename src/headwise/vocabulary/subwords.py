@@ -230,7 +230,7 @@ def read_subwords(read: Callable[[str], bytes], where: str) -> Subwords:
     """Read those files from the folder `where`, strictly."""
     try:
         settings = msgspec.json.decode(read(SETTINGS), type=EncoderSettings)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         hint = "the folder is damaged; fetch it again"
         raise ModelError(f"{where}/{SETTINGS}: {error}", hint) from error
     return Subwords(settings, read(TOKENIZER), where)
