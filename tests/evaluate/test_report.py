@@ -134,3 +134,10 @@ def test_a_difference_shows_both_scores() -> None:
     assert lines[10] == "BLEX     100.00    9.00      -91.00  -92.00 to -90.00  0.0002"
     assert [line.split()[0] for line in lines[1:11]] == list(WORD_METRICS.values())
     assert text.endswith("\n\nPaired bootstrap over 100 sentences, 10 samples, seed 1.\n")
+
+
+def test_labels_cannot_steer_a_terminal() -> None:
+    evil = [tree((0, "\x1b]0;PWN\x07"))]
+    text = scores_to_text(score(evil, evil, "none"), details=True)
+    assert r"\x1b]0;PWN\x07" in text
+    assert "\x1b" not in text

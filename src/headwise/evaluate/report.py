@@ -98,7 +98,7 @@ def _relation_table(scores: Scores) -> str:
     for found in scores.relations:
         shares = map(_number, (found.uas, found.las, found.precision, found.f1))
         rows.append([found.label, str(found.count), *shares])
-    return _table(rows, "<>>>>>")
+    return escape_controls(_table(rows, "<>>>>>"))
 
 
 def _length_table(scores: Scores) -> str:
