@@ -9,7 +9,6 @@ import pytest
 
 import headwise
 from headwise import DataError, Parse, sentence_from_words
-from headwise.runtime import lemmas as module
 from headwise.runtime.lemmas import find_lemma, lemmas_fingerprint, read_lemmas, set_lemmas
 
 TABLE = "# ours\n\ndata\tNOUN\tdatum\n'em\t_\tthey\r\nUS\tPROPN\tUS\nsaw\t_\tsee\nsaw\tNOUN\tsaw\n"
@@ -70,11 +69,12 @@ def test_a_bad_line_is_named(tmp_path: Path, text: str | bytes, what: str) -> No
         read_lemmas(table(tmp_path, text))
 
 
-def test_tables_are_bounded_and_must_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_LINES", 3)
-    assert read_lemmas(table(tmp_path, "a\t_\tb\n" * 3)) == {"a": {"_": "b"}}
-    with pytest.raises(DataError, match="more than 3 lines"):
-        read_lemmas(table(tmp_path, "a\t_\tb\n" * 4))
+def test_tables_are_bounded_and_must_exist(tmp_path: Path) -> None:
+    assert read_lemmas(table(tmp_path, "a\t_\tb\n" * 3), max_lines=3) == {"a": {"_": "b"}}
+    assert read_lemmas(table(tmp_path, "a\t_\tb\n" * 3), max_bytes=18) == {"a": {"_": "b"}}
+    for limit in ({"max_lines": 3}, {"max_bytes": 18}):
+        with pytest.raises(DataError, match=r"more than (3 lines|.* lines or 18 bytes)"):
+            read_lemmas(table(tmp_path, "a\t_\tb\n" * 4), **limit)
     with pytest.raises(DataError, match="No such file"):
         read_lemmas(tmp_path / "missing")
 

@@ -25,18 +25,25 @@ Lemmas = Mapping[str, Mapping[str, str]]
 """For each form, its lemma by universal tag; `_` stands for any tag."""
 MAX_LINES = 2_000_000
 MAX_LINE_BYTES = 4_096
+MAX_BYTES = 2**27
+"""Of the whole table, unpacked: 2,000,000 lines of 67 bytes."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _COLUMNS_HINT = "a line has three columns separated by tabs: form, UPOS or _, lemma"
 
 
-def read_lemmas(path: str | Path) -> dict[str, dict[str, str]]:
+def read_lemmas(
+    path: str | Path, max_lines: int = MAX_LINES, max_bytes: int = MAX_BYTES
+) -> dict[str, dict[str, str]]:
     """Read a table of lemmas; blank lines, and lines that start with `#` and have no tab, pass."""
     lemmas: dict[str, dict[str, str]] = {}
+    n_bytes = 0
     with open_source(path) as (stream, name):
         lines = iter(lambda: stream.readline(MAX_LINE_BYTES + 1), b"")
         for number, line in enumerate(lines, 1):
-            if number > MAX_LINES:
-                raise DataError(f"more than {MAX_LINES:,} lines", name, hint="use a smaller table")
+            n_bytes += len(line)
+            if number > max_lines or n_bytes > max_bytes:
+                limits = f"{max_lines:,} lines or {max_bytes:,} bytes"
+                raise DataError(f"more than {limits}", name, hint="use a smaller table")
             if len(line) > MAX_LINE_BYTES:
                 what = f"the line has more than {MAX_LINE_BYTES:,} bytes"
                 raise DataError(what, name, number, _COLUMNS_HINT)
