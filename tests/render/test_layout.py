@@ -6,7 +6,16 @@ from hypothesis import strategies as st
 from render.made_sentences import head_lists
 
 from headwise.render.arcs import Arc
-from headwise.render.layout import MARGIN, WORD_GAP, levels, place, text_length
+from headwise.render.layout import (
+    MARGIN,
+    MAX_FEATURES,
+    WORD_GAP,
+    lay_out,
+    levels,
+    place,
+    text_length,
+)
+from headwise.treebank.sentence import sentence_from_words
 
 SPANS = st.lists(
     st.tuples(st.integers(1, 12), st.integers(1, 12)).filter(lambda span: span[0] < span[1])
@@ -92,3 +101,12 @@ def test_arcs_with_a_common_end_nest(heads: list[int]) -> None:
         for inner, (inner_left, inner_right) in spans:
             if inner != outer and outer[0] <= inner[0] and inner[1] <= outer[1]:
                 assert left < inner_left < inner_right < right
+
+
+def test_many_features_are_cut_short_and_end_with_an_ellipsis() -> None:
+    few, many = ("|".join(f"F{i}=1" for i in range(n)) for n in (MAX_FEATURES, 1_000))
+    words = [("a", few), ("b", many), ("c", "_")]
+    layout = lay_out(sentence_from_words(words, ["form", "feats"]), columns=("feats",))
+    assert layout.words[0].lines == tuple(few.split("|"))
+    assert layout.words[1].lines == (*few.split("|")[:-1], "…")
+    assert {len(word.lines) for word in layout.words} == {MAX_FEATURES}

@@ -22,6 +22,8 @@ LEVEL = 24
 ROOT_RISE = 0.75
 """Levels from the highest arc to the start of the arrow from ROOT."""
 LONGEST_WORD, LONGEST_LABEL, LONGEST_TITLE = 60, 30, 1000
+MAX_FEATURES = 40
+"""Lines for the features of a word; if it has more, the last line is an ellipsis."""
 WORD_GAP = 18.0
 LABEL_PAD = 16.0
 """Room for the rounded corners at both sides of a label."""
@@ -131,7 +133,9 @@ def _lines_below(
         if all(value == BLANK for value in values):
             continue
         for row, value in zip(rows, values, strict=True):
-            parts = value.split("|") if column == "feats" else [value]
+            parts = value.split("|", MAX_FEATURES) if column == "feats" else [value]
+            if len(parts) > MAX_FEATURES:
+                parts[MAX_FEATURES - 1 :] = ["…"]
             row += ["" if part == BLANK else _shorten(part, LONGEST_LABEL) for part in parts]
         longest = max(map(len, rows))
         # The next column starts at the same height below all words.
