@@ -121,6 +121,17 @@ def test_a_long_sentence_is_announced_by_its_cost(projective: Parser) -> None:
     assert cost_of(300, mst) < cost_of(300, mst, with_distribution=True)
 
 
+def test_subtrees_are_announced_by_their_cost(projective: Parser) -> None:
+    long = sentence_from_words([("a",)] * 220, ["form"])
+    settings = projective.settings
+    asked = [Constraints(heads={1: 2}), Constraints(subtrees=[[1, 2]])]
+    _, steps = finish(answer_conllu([long, long], projective, asked))
+    cost = cost_of(220, settings, has_subtrees=True)
+    assert [step.next_cost for step in steps if not step.n_words] == [cost]
+    assert cost_of(220, settings) < LIGHT_COST < cost
+    assert cost_of(1_500, settings, has_subtrees=True) > 3 * cost_of(1_500, settings)
+
+
 def test_sums_over_trees_and_many_trees_are_announced_by_their_cost(parser: Parser) -> None:
     with_marginals = with_settings(parser, "mst", (), marginals=True)
     many = with_settings(parser, "mst", (), k_best=100)

@@ -38,6 +38,8 @@ MAX_RANKED_WORDS = 500_000
 """In the most probable trees of one response; a megabyte holds about 100,000."""
 PICTURE_COLUMNS: tuple[PredictedColumn, ...] = ("upos", "lemma")
 """Lines below the words of a picture; there is no line for lemmas if the model has none."""
+SUBTREES_COST = 4
+"""How many times longer it takes to find trees if words must be a subtree; at most."""
 _DECIMALS = 6
 WriteSentence = Callable[[Sentence, Parse, FloatArray], bytes]
 
@@ -119,11 +121,14 @@ def in_steps(
     settings = parser.settings
     n_sentences = 0
     for batch in consecutive(sentences, len, STEP_WORDS):
-        cost = sum(cost_of(len(sentence), settings, with_distribution) for sentence in batch)
-        if cost > LIGHT_COST:
-            yield StepResult(next_cost=cost)
         given = iter(constraints[n_sentences:])
         asked = [next(given, None) if len(sentence) else None for sentence in batch]
+        cost = sum(
+            cost_of(len(sentence), settings, with_distribution, bool(one and one.subtrees))
+            for sentence, one in zip(batch, asked, strict=True)
+        )
+        if cost > LIGHT_COST:
+            yield StepResult(next_cost=cost)
         n_sentences += sum(map(bool, batch))
         parsed = parser.parse_with_distributions(batch, asked if any(asked) else None)
         for sentence, (parse, head_log_probs) in zip(batch, parsed, strict=True):
@@ -137,21 +142,26 @@ def in_steps(
     return parts
 
 
-def cost_of(n_words: int, settings: ParserSettings, with_distribution: bool = False) -> int:
+def cost_of(
+    n_words: int,
+    settings: ParserSettings,
+    with_distribution: bool = False,
+    has_subtrees: bool = False,
+) -> int:
     """Estimate the time to parse a sentence, in words of a sentence of ordinary length.
 
     Time grows with the square of the length, with Eisner's algorithm and sums over all trees with
-    the cube; measured on sentences of 40 to 1,500 words.
+    the cube; measured on sentences of 40 to 1,500 words. Other constraints than subtrees, and the
+    number of subtrees, make no difference.
     """
     cost = n_words + n_words**2 // 2_000
-    if settings.decode.decoder == "eisner":
-        cost += n_words**3 // 100_000
     if with_distribution:
         cost += n_words**2 // 500
+    of_trees = n_words**3 // 100_000 if settings.decode.decoder == "eisner" else 0
     if (settings.k_best or settings.marginals) and n_words <= MAX_SUMMED_WORDS:
-        cost += n_words**2 // 200 + n_words**3 // 20_000
-        cost += settings.k_best * (n_words // 7 + n_words**2 // 5_000)
-    return cost
+        of_trees += n_words**2 // 200 + n_words**3 // 20_000
+        of_trees += settings.k_best * (n_words // 7 + n_words**2 // 5_000)
+    return cost + of_trees * (SUBTREES_COST if has_subtrees else 1)
 
 
 def draw_pictures(
