@@ -223,6 +223,18 @@ def test_contradictions_in_a_stream_are_errors_or_left_out(keeper: Parser) -> No
     assert done[0][0].words[0].head == "2"
 
 
+@pytest.mark.parametrize("label", ["x" * 1_001, "ro\rot"])
+def test_a_label_that_cannot_be_one_is_named_or_left_out(label: str, keeper: Parser) -> None:
+    line = "1\tA\t_\t_\t_\t_\t_\t{}\t_\t_\n\n"
+    text = (line.format("x" * 1_000) + line.format(label)).encode()
+    with pytest.raises(
+        DataError, match=r"<stream>:3: DEPREL of word 1 \('A'\) is '.*\nhint: it must"
+    ):
+        list(keeper.annotate(headwise.read_conllu(io.BytesIO(text))))
+    done: list[Any] = list(keeper.annotate(headwise.read_conllu(io.BytesIO(text)), on_error="skip"))
+    assert [type(item) for item, _ in done] == [Sentence, Malformed]
+
+
 def test_a_sentence_too_long_for_the_budget_cannot_keep_heads(keeper: Parser) -> None:
     budget = 2 * (32 * 40 * 40 + BYTES_PER_WORD * 40)
     small = keeper.with_settings(replace(keeper.settings, memory_budget=budget))

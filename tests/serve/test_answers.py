@@ -152,6 +152,20 @@ def test_trees_in_an_answer_are_bounded(parser: Parser, ewt_sentences: list[Sent
         finish(answer_json("en", ewt_sentences[:2], some, max_ranked_words=10))
 
 
+def test_long_labels_in_trees_are_bounded(parser: Parser) -> None:
+    """A label comes once in a request and a hundred times in its answer."""
+    some = with_settings(parser, None, (), k_best=3)
+    sentence = sentence_from_words([("Kids",), ("love",)], ["form"])
+    for n_characters, is_bounded in ((19, True), (1_000, False)):
+        asked = [Constraints(labels={1: "x" * n_characters})]
+        steps = answer_json("en", [sentence], some, constraints=asked, max_ranked_words=10)
+        if is_bounded:
+            assert len(finish(steps)[0]) < 1_000
+        else:
+            with pytest.raises(Refusal, match="more than 10 words"):
+                finish(steps)
+
+
 def test_constraints_go_to_the_first_sentences_with_words(
     parser: Parser, ewt_sentences: list[Sentence]
 ) -> None:

@@ -43,6 +43,11 @@ def decode(
         ({"heads": {1: -1}}, "there is no head -1\nhint: 0 is ROOT"),
         ({"subtrees": [[]]}, "a subtree has no words"),
         (
+            {"labels": {2: "x" * 1_001}},
+            f"'{'x' * 40}' cannot be the label of word 2\n"
+            "hint: it must have 1 to 1,000 characters, and no tab or line end",
+        ),
+        (
             {"subtrees": [[4, 5], [1, 2, 3, 4]]},
             "the subtrees of words 1, 2, 3 and 4 and of words 4 and 5 overlap\n"
             "hint: one may contain the other, or they share no word",

@@ -13,7 +13,7 @@ from headwise.arrays import FloatArray
 from headwise.errors import ConfigError, DataError, plural
 from headwise.settings.choices import Column
 from headwise.settings.parsing import DecodeConfig
-from headwise.treebank.sentence import BLANK, Sentence
+from headwise.treebank.sentence import BLANK, VALUE_HINT, Sentence, is_value
 from headwise.trees.constraints import Constraints
 from headwise.trees.decode import Tree, decode_batch
 
@@ -39,6 +39,14 @@ def keep_values(
     values = tuple(new if old == BLANK else old for old, new in zip(given, predicted, strict=True))
     kept = zip(given, probs, strict=True)
     return values, tuple(prob if old == BLANK else math.nan for old, prob in kept)
+
+
+def check_labels(sentence: Sentence) -> None:
+    """Raise an error if a label that the sentence gives cannot be one."""
+    for position, word in enumerate(sentence.words, 1):
+        if not is_value(word.deprel):
+            what = f"DEPREL of {_name(sentence, [position])} is {word.deprel[:40]!r}"
+            raise _refusal(sentence, position, what, VALUE_HINT)
 
 
 def check_heads(sentence: Sentence, single_root: bool) -> None:

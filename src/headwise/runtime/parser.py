@@ -25,7 +25,7 @@ from headwise.document import Document, make_document
 from headwise.errors import ConfigError, DataError, ModelError, plural, refuse
 from headwise.grouping import chunks, defer_exception, in_order, windows
 from headwise.runtime.columns import ColumnWriter, Written, probabilities
-from headwise.runtime.kept import check_heads, decode_around, merge_kept
+from headwise.runtime.kept import check_heads, check_labels, decode_around, merge_kept
 from headwise.runtime.lemmas import set_lemmas
 from headwise.runtime.long_sentences import join_parses, split_sentence
 from headwise.runtime.scorer import Scorer, Selection
@@ -135,14 +135,16 @@ class Parser:
     @property
     def _must_check(self) -> bool:
         """Whether there is anything to check; most parsers take any sentence."""
-        return bool(self.vocab.reads) or "heads" in self.settings.keep
+        return bool(self.vocab.reads) or not {"heads", "labels"}.isdisjoint(self.settings.keep)
 
     def check(self, sentence: Sentence) -> None:
         """Raise a `DataError` if the sentence lacks tags that the model reads, or heads conflict.
 
-        Heads count only if they are kept.
+        Heads count only if they are kept, and so do labels, which must not be too long.
         """
         require_tags(sentence, self.vocab)
+        if "labels" in self.settings.keep:
+            check_labels(sentence)
         if "heads" not in self.settings.keep:
             return
         decode = self.settings.decode

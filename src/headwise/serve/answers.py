@@ -24,7 +24,7 @@ from headwise.serve.requests import Refusal
 from headwise.settings.choices import PredictedColumn
 from headwise.settings.parsing import ParserSettings
 from headwise.treebank.records import to_record
-from headwise.treebank.sentence import Parse, Sentence
+from headwise.treebank.sentence import Parse, RankedTree, Sentence
 from headwise.trees.constraints import Constraints
 from headwise.trees.decode import greedy
 
@@ -36,6 +36,8 @@ MAX_DRAWN_WORDS = 20_000
 """In the pictures of one response; a megabyte holds about 2,000."""
 MAX_RANKED_WORDS = 500_000
 """In the most probable trees of one response; a megabyte holds about 100,000."""
+LONG_LABEL = 20
+"""Characters of a label after which a word counts as several; a request can ask for any label."""
 PICTURE_COLUMNS: tuple[PredictedColumn, ...] = ("upos", "lemma")
 """Lines below the words of a picture; there is no line for lemmas if the model has none."""
 SUBTREES_COST = 4
@@ -61,7 +63,7 @@ def answer_json(
 
     def write(sentence: Sentence, parse: Parse, head_log_probs: FloatArray) -> bytes:
         nonlocal n_probabilities, n_drawn_words, n_ranked_words
-        n_ranked_words += len(parse.trees) * len(sentence)
+        n_ranked_words += sum(map(count_labels, parse.trees))
         if n_ranked_words > max_ranked_words:
             what = f"the most probable trees have more than {max_ranked_words:,} words"
             raise Refusal(413, what, "ask for fewer sentences at a time, or with a smaller k_best")
@@ -140,6 +142,11 @@ def in_steps(
         what = f"constraints for {given_for}, but the input has {n_sentences:,}"
         raise Refusal(400, what, "give one for each sentence at most, null for a free one")
     return parts
+
+
+def count_labels(tree: RankedTree) -> int:
+    """Count the words of a tree; one with a long label counts as several."""
+    return sum(1 + len(label) // LONG_LABEL for label in tree.labels)
 
 
 def cost_of(

@@ -19,6 +19,7 @@ from headwise.settings.choices import Column, Decoder
 BLANK = "_"
 MAX_VALUE = 1_000
 """Characters in a label or a tag of a model or a request; those of treebanks have a tenth of it."""
+VALUE_HINT = f"it must have 1 to {MAX_VALUE:,} characters, and no tab or line end"
 TokenRow = tuple[str, str, tuple[tuple[str, str], ...]]
 """A token of text: FORM and MISC and, if it stands for several words, those of each word."""
 Span = tuple[int, int]
@@ -51,6 +52,11 @@ class Word(NamedTuple):
     def span(self) -> Span | None:
         """The characters of the text that the word was read from, if MISC has `TokenRange`."""
         return _span(self.misc)
+
+
+def is_value(string: str) -> bool:
+    """Return whether a string can be a label or a tag: it fits into a column and is not huge."""
+    return 0 < len(string) <= MAX_VALUE and {"\t", "\n", "\r"}.isdisjoint(string)
 
 
 class Token(NamedTuple):

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from headwise.errors import ConfigError, plural
+from headwise.treebank.sentence import VALUE_HINT, is_value
 
 Position = Annotated[int, Meta(ge=1)]
 HeadPosition = Annotated[int, Meta(ge=0)]
@@ -71,8 +72,8 @@ class Constraints(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         if any(len(words) == 0 for words in self.subtrees):
             raise ConfigError("a subtree has no words")
         for word, label in self.labels.items():
-            if not label or not {"\t", "\n", "\r"}.isdisjoint(label):
-                raise ConfigError(f"the label of word {word} is empty, or has a tab or a line end")
+            if not is_value(label):
+                raise ConfigError(f"{label[:40]!r} cannot be the label of word {word}", VALUE_HINT)
 
     @property
     def limits_trees(self) -> bool:

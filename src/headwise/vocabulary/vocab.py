@@ -20,7 +20,7 @@ import msgspec
 
 from headwise.errors import ConfigError, ModelError
 from headwise.settings.choices import Mark, PredictedColumn, PredictedTag, TagColumn
-from headwise.treebank.sentence import BLANK, MAX_VALUE, Sentence, Word
+from headwise.treebank.sentence import BLANK, VALUE_HINT, Sentence, Word, is_value
 from headwise.vocabulary.features import Features, collect_features, has_analysis
 from headwise.vocabulary.lemma_rules import is_rule, rule_of
 from headwise.vocabulary.letters import NO_ALPHABET, Letters, collect_letters
@@ -321,9 +321,7 @@ def _why_unwritable(vocab: Vocab) -> str | None:
     values = {} if vocab.features is None else vocab.features.values
     predicted = (index.strings for index in vocab.predicted.values())
     for string in chain(vocab.labels.strings, *predicted, values, *values.values()):
-        if not string or not {"\t", "\n", "\r"}.isdisjoint(string):
-            return f"{string[:40]!r} cannot be written as a label or tag"
-        if len(string) > MAX_VALUE:
-            return f"the label or tag {string[:40]!r} has more than {MAX_VALUE:,} characters"
+        if not is_value(string):
+            return f"{string[:40]!r} cannot be written as a label or tag: {VALUE_HINT}"
     longest = sum(len(name) + 2 + max(map(len, of_name)) for name, of_name in values.items())
     return f"FEATS may have more than {MAX_FEATS:,} characters" if longest > MAX_FEATS else None
