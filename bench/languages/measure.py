@@ -1,6 +1,6 @@
 """Parse dev with a model, from gold tokens and from raw text, and measure everything.
 
-    python -m bench.languages.measure PLAN DATA TREEBANK MODEL OUTPUT
+    python -m bench.languages.measure PLAN DATA TREEBANK VARIANT MODEL OUTPUT
 
 Scores are those of the CoNLL shared tasks: F1, labels without subtypes (`score_raw` equals the
 official scorer). The model is in int8, as it ships, on one thread.
@@ -104,12 +104,12 @@ def raw_scores(parser: Parser, gold: list[Sentence]) -> dict[str, float]:
     return f1_by_metric(score_raw(gold, parsed, universal_labels=True))
 
 
-def main(plan_path: str, data: str, treebank: str, model: str, output: str) -> None:
+def main(plan_path: str, data: str, treebank: str, variant: str, model: str, output: str) -> None:
     """Measure one run."""
     plan = read_plan(Path(plan_path))
     path = plan.path(treebank, Path(data), "dev")
     gold = [sentence for sentence in headwise.read_sentences(path) if len(sentence)]
-    write_json(Path(output), measure(gold, Path(model), plan.raw))
+    write_json(Path(output), measure(gold, Path(model), plan.reads_raw(variant)))
 
 
 if __name__ == "__main__":

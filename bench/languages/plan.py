@@ -70,6 +70,8 @@ class Variant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """Instead of those of the plan."""
     seeds: tuple[Seed, ...] = ()
     """Instead of those of the plan."""
+    raw: bool = True
+    """Whether the models read raw text, if those of the plan do."""
 
 
 class Epochs(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -128,6 +130,10 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
         seed = run.seed if run.seed in seeds else seeds[0]
         return [Run((variant.group or treebank.family, variant.start), seed)]
 
+    def reads_raw(self, variant: str) -> bool:
+        """Tell whether the models of a variant get a segmenter, and are scored on raw text."""
+        return self.raw and self.variants[variant].raw
+
     def key_parts(self, run: Run) -> list[object]:
         """List everything except the data that a run depends on."""
         treebank, variant = self.treebanks[run.names[0]], self.variants[run.names[1]]
@@ -146,7 +152,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
         treebank, variant = self.treebanks[run.names[0]], self.variants[run.names[1]]
         n_epochs = (variant.epochs or self.epochs).of(self.n_words(run.names[0]))
         settings = [f"train.adam_epochs={n_epochs}", f"train.patience={n_epochs}"]
-        if not self.raw:
+        if not self.reads_raw(run.names[1]):
             settings += ["segment.epochs=1", "segment.steps=1"]
         if treebank.also or variant.start:
             settings.append('model.marks=["treebank"]')
@@ -175,7 +181,8 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     def steps(self, run: Run, options: Options) -> tuple[Step, ...]:
         """List the commands: train, then measure."""
-        name, folder = run.names[0], run_folder(self, run, options.out)
+        name, variant = run.names
+        folder = run_folder(self, run, options.out)
         settings = self.settings(run)
         for one in self.needs(run):
             model = model_path(self, one, options.out).parent
@@ -191,7 +198,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
         train = train_step(self.recipe, train_paths, dev_path, run.seed, folder, options, settings)
         scores_path = folder / "scores.json"
         command = options.module_command(
-            "bench.languages.measure", name, folder / "model", scores_path
+            "bench.languages.measure", name, variant, folder / "model", scores_path
         )
         return (*steps, train, Step("measure", command, scores_path))
 

@@ -1,4 +1,4 @@
-"""A browser comes to the workbench by a local page, which keeps the token out of its command line."""
+"""A local page opens the workbench, which keeps the token out of the browser's command line."""
 
 from pathlib import Path
 
