@@ -160,9 +160,9 @@ def test_a_file_that_is_not_text_is_refused(page: Page, tmp_path: Path, content:
 
 def test_a_file_that_is_too_large_is_refused(page: Page, tmp_path: Path) -> None:
     path = tmp_path / "book.txt"
-    path.write_bytes(b"a" * 8_000_001)
+    path.write_bytes(b"a" * 4_000_001)
     page.locator("#file").set_input_files(path)
-    expect(page.get_by_role("alert")).to_contain_text("book.txt is larger than 8 MB.")
+    expect(page.get_by_role("alert")).to_contain_text("book.txt is larger than 4 MB.")
 
 
 def test_the_pane_shows_the_conllu_that_is_saved(page: Page) -> None:

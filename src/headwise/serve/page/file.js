@@ -4,7 +4,7 @@
 
 import { RequestError } from "./api.js";
 
-const MOST_BYTES = 8_000_000;
+const MOST_BYTES = 4_000_000;
 
 /**
  * Read a file as text.
@@ -15,7 +15,7 @@ const MOST_BYTES = 8_000_000;
 export async function readText(file) {
   if (file.size > MOST_BYTES) {
     const hint = "On the command line, headwise parse reads files of any size.";
-    throw new RequestError(`${file.name} is larger than 8 MB.`, hint);
+    throw new RequestError(`${file.name} is larger than 4 MB.`, hint);
   }
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
