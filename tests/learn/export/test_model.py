@@ -87,7 +87,7 @@ def test_a_frequent_word_does_not_change_its_neighbours_in_int8() -> None:
 
     def x_of(*forms: str) -> FloatArray:
         words = sentence_from_words([(form,) for form in forms], ["form"])
-        return graph.run(encode(words, vocab).ids.by_name())[0]
+        return graph.run(encode(words, vocab).ids.by_name(), len(forms) + 1)[0]
 
     alone, together = x_of("cat", "new"), x_of("cat", "new", "the", "extraordinary")
     np.testing.assert_array_equal(alone, together[:3])
