@@ -82,6 +82,15 @@ def test_treebanks_go_by_name_or_start(tmp_path: Path) -> None:
     assert "byte order mark" in refusal("parse", stdin=b"\xef\xbb\xbf# sent_id = 1\n1\tKids\n\n")
 
 
+def test_columns_left_as_in_the_input_are_named_at_the_end() -> None:
+    """Scoring them would compare the treebank with itself."""
+    note = b"the model does not predict LEMMA, FEATS: as in the input"
+    for flags in ([], ["--processes", 2]):
+        assert headwise("parse", SAMPLE, *flags).stderr.splitlines()[-1] == note
+    assert note not in headwise("parse", SAMPLE, "--quiet").stderr
+    assert note not in headwise("parse", "Kids love candy.").stderr
+
+
 def test_a_slow_pipe_is_waited_for() -> None:
     command = [sys.executable, "-m", "headwise", "parse", "--quiet"]
     with subprocess.Popen(

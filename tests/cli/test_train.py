@@ -105,6 +105,19 @@ def test_a_run_that_is_interrupted_has_a_model_of_its_best_epoch(
     assert re.search(rf"unfinished +{best}\n", headwise("info", run).stdout.decode())
 
 
+def test_a_run_that_is_interrupted_at_once_says_one_thing(
+    data: list[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(_: Iterator[Report]) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("headwise.cli.train.show_reports", interrupt)
+    message = headwise("train", tiny(tmp_path, epochs=3), *data, "--device", "cpu").stderr.decode()
+    assert "interrupted before an epoch was saved: the same command starts over\n" in message
+    assert "writing" not in message
+    assert "resume" not in message
+
+
 def test_a_run_is_exported_if_it_has_no_model_or_an_older_one(
     tmp_path: Path, tiny_run: Path
 ) -> None:

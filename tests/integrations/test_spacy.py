@@ -306,6 +306,13 @@ def test_a_token_that_expands_becomes_several(monkeypatch: pytest.MonkeyPatch) -
     assert found == [("Zu", "Zu"), ("m", "dem"), ("Markt", None)]
 
 
+def test_a_pipeline_for_another_language_is_noticed() -> None:
+    with pytest.warns(UserWarning, match="is for German, and the model en is for English"):
+        spacy.blank("de").add_pipe("headwise")
+    for language in ("en", "xx"):
+        spacy.blank(language).add_pipe("headwise")  # warnings are errors
+
+
 def test_the_tokenizer_gives_a_document_for_each_text() -> None:
     docs = list(Tokenizer(spacy.blank("en").vocab).pipe(iter(TEXTS), batch_size=2))
     assert [doc.text for doc in docs] == TEXTS

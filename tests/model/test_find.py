@@ -102,8 +102,8 @@ def test_a_package_that_lies_elsewhere_is_found(tiny_run: Path, site: Path, tmp_
 @pytest.mark.parametrize(
     ("name", "what", "hint"),
     [
-        ("de", "not installed", "pip install headwise-de, or in a clone ./models/de"),
-        ("german", "not installed", "pip install headwise-de"),
+        ("de", "not installed", "pip install ./models/de in a clone of headwise"),
+        ("german", "not installed", "pip install ./models/de"),
         ("", "'': there is no such model", "give a folder written by headwise train"),
         ("grman", "no such model", "did you mean de?"),
         ("en-acurate", "no such model", "did you mean en-accurate?"),

@@ -25,7 +25,7 @@ def test_the_model_of_the_language_is_chosen() -> None:
 def test_a_clear_language_without_a_model_is_an_error_that_helps() -> None:
     with pytest.raises(ModelError, match="looks German") as error:
         choose_model(GERMAN, {"en": "en"})
-    assert error.value.hint == "pip install headwise-de, or in a clone ./models/de"
+    assert error.value.hint == "pip install ./models/de in a clone of headwise"
     with pytest.raises(ModelError, match="looks Norwegian Nynorsk") as error:
         choose_model(NYNORSK, {"en": "en"})
     assert "none in this release" in str(error.value.hint)
@@ -34,6 +34,14 @@ def test_a_clear_language_without_a_model_is_an_error_that_helps() -> None:
 @pytest.mark.parametrize("text", ["", "99%", "OK", "Maria"])
 def test_text_that_says_little_gets_the_likeliest_model(text: str) -> None:
     assert choose_model(text, MODELS) in MODELS
+
+
+def test_a_few_letters_get_the_built_in_model_unless_they_are_clear() -> None:
+    models = {"en": "en", "pt": "pt"}
+    assert choose_model("So do I.", models) == "en"
+    assert choose_model("I do.", models) == "en"
+    assert choose_model("Não sei.", models) == "pt"
+    assert choose_model("So do I.", {"de": "de", "pt": "pt"}) in ("de", "pt")
 
 
 def test_only_clear_text_is_called_foreign() -> None:

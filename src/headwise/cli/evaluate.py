@@ -147,7 +147,7 @@ def evaluate(
         return
     if diff:
         others = {"PREDICTED2": second is not None, "--align": align, "stdin": "-" in sources}
-        _refuse_beside("--diff", others, "it compares two files of the same words, read twice")
+        _refuse_beside("--diff", others, "it compares two files word by word")
         _show_differences(gold, predicted, form, punctuation, universal, details, is_json)
         return
     if align:

@@ -13,6 +13,7 @@ import click
 from headwise.cli.terminal import help_examples, put
 from headwise.cli.training_progress import show_reports
 from headwise.errors import ConfigError, ModelError, install
+from headwise.model.find import CHECKPOINT
 from headwise.settings.choices import Dtype
 from headwise.settings.recipe import (
     RECIPE_HINT,
@@ -145,15 +146,23 @@ def follow_run(
     try:
         show_reports(reports)
     except KeyboardInterrupt:
-        click.echo(
-            "\ninterrupted; run the same command again to resume from the last epoch", err=True
-        )
-        try:
-            write_best_epoch(folder)
-        except ModelError as error:
-            click.echo(error.what, err=True)
+        _end_early(folder)
         raise
     click.echo(f"model: {folder / 'model'}", err=True)
+
+
+def _end_early(folder: Path) -> None:
+    """Say how to go on after Ctrl-C, and keep the best epoch as a model, if there is one."""
+    if not (folder / CHECKPOINT).is_file():
+        click.echo(
+            "\ninterrupted before an epoch was saved: the same command starts over", err=True
+        )
+        return
+    click.echo("\ninterrupted; run the same command again to resume from the last epoch", err=True)
+    try:
+        write_best_epoch(folder)
+    except ModelError as error:
+        click.echo(error.what, err=True)
 
 
 def write_best_epoch(folder: Path) -> None:

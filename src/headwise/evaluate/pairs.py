@@ -13,7 +13,7 @@ from headwise.treebank.sentence import Sentence
 
 _HINT = (
     "both files must have the same sentences and words; "
-    "to score output from raw text: headwise evaluate --align"
+    "headwise evaluate --align, without --diff, scores output from raw text"
 )
 
 

@@ -13,6 +13,7 @@ spaCy finds both by the entry points of the package. The settings of a component
 it is made, so threads may share it; a saved pipeline holds only the settings.
 """
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -41,6 +42,7 @@ from headwise.integrations.noun_chunks import use_noun_chunks
 from headwise.integrations.surface import cover_text
 from headwise.model.bundle import load_bundle
 from headwise.model.find import DEFAULT_MODEL, find_model
+from headwise.model.languages import language_name
 from headwise.settings.choices import Column
 from headwise.settings.parsing import columns_to_keep
 from headwise.text.segmenter import NO_SEGMENTER, load_segmenter
@@ -48,6 +50,8 @@ from headwise.treebank.sentence import Parse, Sentence
 from headwise.trees.constraints import Constraints
 
 MAX_THREADS = 256
+ANY_LANGUAGE = "xx"
+"""What spaCy calls a pipeline for several languages."""
 BATCH_SIZE = 128
 """Documents parsed together unless the pipeline sets another number."""
 ErrorHandler = Callable[[str, "ParserComponent", list[Doc], Exception], None]
@@ -77,6 +81,7 @@ class ParserComponent:
         declare_extensions()
         bundle = load_bundle(find_model(settings.model))
         self.name, self.settings = name, settings
+        self.language = bundle.manifest.about.language
         # To spaCy, two roots are two sentences, and a cycle is fatal.
         decode = bundle.manifest.decode
         decoder = "mst" if decode.decoder == "greedy" else decode.decoder
@@ -174,7 +179,12 @@ def make_component(
     """Make the component for `nlp.add_pipe("headwise")`; `keep_tags` is short for UPOS and XPOS."""
     columns = columns_to_keep(keep, keep_tags)
     use_noun_chunks(nlp.vocab)
-    return ParserComponent(name, Settings(model, threads, keep_sentences, columns, distributions))
+    settings = Settings(model, threads, keep_sentences, columns, distributions)
+    component = ParserComponent(name, settings)
+    if component.language and nlp.lang not in (component.language, ANY_LANGUAGE):
+        what = f"the pipeline is for {language_name(nlp.lang)}, and the model {model} is for"
+        warnings.warn(f"headwise: {what} {language_name(component.language)}", stacklevel=2)
+    return component
 
 
 class Tokenizer:

@@ -122,7 +122,7 @@ def _unknown(name: str) -> ModelError:
 
 def how_to_install(name: str) -> str:
     """Write the command that installs a model of the release."""
-    return f"pip install {package_name(name)}, or in a clone ./models/{name}"
+    return f"pip install ./models/{name} in a clone of headwise"
 
 
 def run_to_export(name_or_path: str) -> Path | None:

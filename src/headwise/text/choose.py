@@ -29,6 +29,10 @@ FEWEST_TO_CHOOSE = 20
 """So few do where the user asked for a choice, and a wrong model would be no help."""
 
 
+SURE_OF_FEW_LETTERS = 0.999
+"""So likely must the language of fewer letters be, among those that can be chosen."""
+
+
 @dataclass(frozen=True, slots=True)
 class LanguageGuess:
     """What language a text is in, and how sure that is."""
@@ -73,21 +77,24 @@ def choose_model(text: str, languages: dict[str, str]) -> str:
     """Choose the model of the language of a text; `languages` has that of each model.
 
     A text that is clearly in a language without a model is an error; a short or doubtful one gets
-    the likeliest of the languages that there are.
+    the likeliest of the languages that there are. A few letters must leave no doubt among these:
+    if they do, the built-in model is chosen.
     """
     identifier = load_identifier()
     models = {language: name for name, language in reversed(languages.items())}
     models |= {name: name for name, language in languages.items() if name == language}
     guess = guess_language(text)
-    if guess.language in models and guess.n_letters:
-        return models[guess.language]
-    if guess.probability >= CLEAR and guess.n_letters >= FEWEST_TO_CHOOSE:
+    is_known = guess.language in models
+    if not is_known and guess.probability >= CLEAR and guess.n_letters >= FEWEST_TO_CHOOSE:
         raise _missing(guess.language)
-    known = [language for language in identifier.languages if language in models]
+    log_probs = dict(zip(identifier.languages, identifier.log_probs(text), strict=True))
+    known = {language: log_probs[language] for language in log_probs.keys() & models.keys()}
     if not guess.n_letters or not known:
         return DEFAULT_MODEL
-    log_probs = dict(zip(identifier.languages, identifier.log_probs(text), strict=True))
-    return models[max(known, key=log_probs.__getitem__)]
+    best = max(sorted(known), key=known.__getitem__)
+    share = np.exp(known[best] - np.logaddexp.reduce(list(known.values())))
+    is_doubtful = guess.n_letters < FEWEST_LETTERS and share < SURE_OF_FEW_LETTERS
+    return DEFAULT_MODEL if is_doubtful and DEFAULT_MODEL in languages else models[best]
 
 
 def _missing(language: str) -> ModelError:
@@ -96,7 +103,8 @@ def _missing(language: str) -> ModelError:
     offers = [offer.name for offer in release_index().values() if offer.about.language == language]
     if offers:
         return ModelError(what, how_to_install(min(offers, key=len)))
-    return ModelError(what, f"there is none in this release; name a model instead of {AUTO}")
+    hint = f"there is none in this release; name a model instead of {AUTO}, or train one"
+    return ModelError(what, hint)
 
 
 def installed_languages() -> dict[str, str]:

@@ -29,7 +29,7 @@ def test_the_list_has_what_is_inside_and_what_is_offered() -> None:
     assert "CC-BY-NC-SA-4.0 NC" in rows["de"]
     assert "NC" not in rows["pt"]
     assert "NC: not for commercial use" in output
-    assert "pip install headwise-NAME" in output
+    assert "pip install ./models/NAME in a clone of headwise" in output
 
 
 def test_an_installed_model_is_listed_as_such(

@@ -17,10 +17,15 @@ from headwise.cli.streams.output import OutputFormat
 from headwise.cli.terminal import ProgressLine, duration
 from headwise.runtime.parser import Annotated
 from headwise.treebank.conllu import Malformed
+from headwise.treebank.sentence import BLANK, Sentence
 
 _T = TypeVar("_T")
 _FIRST_SHARE = 0.01
 """Below this share, the time left cannot be estimated."""
+
+
+_PREDICTED = {"lemma": "lemmas", "upos": "upos", "xpos": "xpos", "feats": "feats"}
+"""Attributes of a word, and those of a `Parse`, which are empty if nothing is predicted."""
 
 
 class Reading:
@@ -74,6 +79,8 @@ class Counts(msgspec.Struct, frozen=True):
     decoders: dict[str, int]
     n_words: int
     refused: list[str]
+    left: list[str] = []
+    """Columns that the model does not predict, and that have values: those of the input."""
 
 
 def counts_of(items: Sequence[Annotated]) -> Counts:
@@ -81,7 +88,20 @@ def counts_of(items: Sequence[Annotated]) -> Counts:
     refused = [str(item.error) for item, _ in items if isinstance(item, Malformed)]
     parses = [parse for _, parse in items if parse is not None and parse.heads]
     n_words = sum(len(parse.heads) for parse in parses)
-    return Counts(Counter(parse.how for parse in parses), n_words, refused)
+    return Counts(Counter(parse.how for parse in parses), n_words, refused, columns_left(items))
+
+
+def columns_left(items: Sequence[Annotated]) -> list[str]:
+    """List the columns that have values of the input because the model does not predict them."""
+    parsed = [(item, parse) for item, parse in items if isinstance(item, Sentence) and parse]
+    return [
+        column
+        for column, predicted in _PREDICTED.items()
+        if any(
+            not getattr(parse, predicted) and any(getattr(w, column) != BLANK for w in item.words)
+            for item, parse in parsed
+        )
+    ]
 
 
 class Tally:
@@ -96,6 +116,7 @@ class Tally:
         self._fate = "passed through unparsed" if passes else "left out"
         self._decoders: Counter[str] = Counter()
         self._n_words, self._started = 0, time.monotonic()
+        self._left: set[str] = set()
 
     def count(self, items: Iterable[Annotated]) -> Iterator[Annotated]:
         """Pass items on, and count each after it was used."""
@@ -107,6 +128,7 @@ class Tally:
         """Add counts, and report what was refused."""
         self._decoders.update(counts.decoders)
         self._n_words += counts.n_words
+        self._left.update(counts.left)
         for error in counts.refused:
             self.end()
             click.echo(f"headwise: {self._fate}: {error}", err=True)
@@ -124,6 +146,9 @@ class Tally:
         by_count = sorted(self._decoders.items(), key=lambda pair: (-pair[1], pair[0]))
         how = ", ".join(f"{count:,} {decoder}" for decoder, count in by_count)
         click.echo(f"{self._speed()}{'; ' if how else ''}{how}", err=True)
+        if self._left:
+            columns = ", ".join(name.upper() for name in _PREDICTED if name in self._left)
+            click.echo(f"the model does not predict {columns}: as in the input", err=True)
 
     def _time_left(self) -> str:
         share = self._reading.share_done(self._decoders.total())
