@@ -40,9 +40,9 @@ def test_an_installed_model_is_listed_as_such(
     models = {one["name"]: one for one in json.loads(run("models", "--json")[1])}
     assert models["de"]["status"] == "installed"
     assert models["en"]["status"] == "inside"
-    assert models["zh"]["status"] == "available"
-    assert models["zh"]["is_non_commercial"] is True
-    assert models["zh"]["package"] == "headwise-zh"
+    assert models["cs"]["status"] == "available"
+    assert models["cs"]["is_non_commercial"] is True
+    assert models["cs"]["package"] == "headwise-cs"
     assert models["en"]["scores"]["dev_las"] > 80
 
 
