@@ -42,6 +42,7 @@ def on_terminal(
     stdout: int | None = None,
     typed: str = "",
     answers: Sequence[str] = (),
+    code: int = 0,
     **environment: str,
 ) -> str:
     """Run a command on a terminal, and return what it shows; stdout may go elsewhere.
@@ -70,7 +71,7 @@ def on_terminal(
         except OSError:  # Linux: the other end is closed
             pass
         try:
-            assert process.wait(60) == 0, shown
+            assert process.wait(60) == code, shown
         finally:
             process.kill()
     os.close(terminal)

@@ -101,6 +101,18 @@ def test_text_without_a_command_is_parsed() -> None:
         "Candy", code=2
     )
     assert "No such option" in refusal("--verison", code=2)
+    message = refusal("Kids", "love", "candy.", "-o", "tree.svg", code=2)
+    assert "If it is text: headwise 'Kids love candy.' -o tree.svg" in message
+
+
+def test_a_mistyped_file_without_a_command_is_refused_as_by_parse() -> None:
+    Path("notes.txt").write_text("Kids love candy.")
+    Path("train.conllu").touch()
+    for name in ("note.txt", "notes", "missing/notes.txt"):
+        assert refusal(name) == refusal("parse", name)
+    assert "hint: did you mean notes.txt? If it is text: --text" in refusal("note.txt")
+    assert "Did you mean 'train'?" in refusal("trainn", code=2)
+    assert "No such option" in refusal("--my_flag", code=2)
 
 
 def test_a_prompt_draws_each_line_when_it_is_typed() -> None:

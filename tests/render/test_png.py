@@ -1,3 +1,4 @@
+import gzip
 import struct
 import sys
 import zlib
@@ -54,6 +55,25 @@ def test_a_picture_is_saved_by_the_ending_of_its_name(tmp_path: Path) -> None:
     picture.save(tmp_path / "tree.svg")
     assert (tmp_path / "tree.png").read_bytes() == picture.to_png()
     assert (tmp_path / "tree.svg").read_text(encoding="utf-8") == picture.svg + "\n"
+
+
+def test_a_picture_has_no_other_formats(tmp_path: Path) -> None:
+    picture = headwise.show(SENTENCE)
+    for name, what in (
+        ("x.jpg", ".jpg is not written"),
+        ("x.html", ".html is not written"),
+        ("xx", "the name has no ending"),
+    ):
+        with pytest.raises(headwise.ConfigError, match=f"{what}\nhint: use .svg or .png"):
+            picture.save(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+    picture.save(tmp_path / "tree.SVG.gz")
+    picture.save(tmp_path / "tree.png.gz")
+    svg, png = (
+        gzip.decompress((tmp_path / f"tree.{end}.gz").read_bytes()) for end in ("SVG", "png")
+    )
+    assert svg.decode() == picture.svg + "\n"
+    assert png == picture.to_png()
 
 
 def test_a_missing_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

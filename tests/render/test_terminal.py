@@ -89,6 +89,13 @@ def test_the_columns_that_are_asked_for() -> None:
     assert "\x1b[2mNumber=Plur\x1b[0m" in coloured
 
 
+def test_long_values_are_whole_where_there_is_room() -> None:
+    feats = "|".join(f"Feature{letter}=Value" for letter in "ABCDEFG")
+    made = sentence_from_words([("Kids", feats, "0", "root")], ["form", "feats", "head", "deprel"])
+    assert draw(made, width=200, colour=False, columns=("feats",)) == f"──► Kids  {feats}  root"
+    assert "…  root" in draw(made, width=100, colour=False, columns=("feats",))
+
+
 def test_a_narrow_terminal_gets_less_beside_the_tree() -> None:
     assert draw(sentence(HEARING), width=30, colour=False).split("\n") == [
         "  ╭──► A          det",

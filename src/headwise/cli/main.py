@@ -5,7 +5,8 @@ import signal
 import sys
 import threading
 from difflib import get_close_matches
-from shlex import quote
+from itertools import takewhile
+from shlex import join
 from types import FrameType
 
 import click
@@ -20,6 +21,7 @@ from headwise.cli.models.listing import list_models
 from headwise.cli.models.package import package
 from headwise.cli.parse import parse
 from headwise.cli.serve import serve
+from headwise.cli.streams.inputs import looks_like_a_file
 from headwise.cli.train import train
 from headwise.cli.treebanks.convert import convert
 from headwise.cli.treebanks.show import show_trees
@@ -30,6 +32,10 @@ BROKEN_PIPE = 141
 """The exit code of a command that SIGPIPE ended; not every system has that signal."""
 SIGNALLED = 128
 """A shell adds this to the number of the signal that ended a command."""
+_NEARLY_A_COMMAND = 0.8
+"""How alike a word and a command are, from 0 to 1, if the word is not taken for a file."""
+_LONGEST_TEXT = 200
+"""Characters of a text that are repeated in a suggestion."""
 
 
 class _Commands(click.Group):
@@ -37,18 +43,25 @@ class _Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put `parse` before a text, a file or a flag of `parse`: `headwise "Kids love candy."`."""
-        if args and args[0] not in self.commands and _is_for_parse(args[0]):
+        is_command = not args or args[0] in self.commands
+        if not is_command and (_is_for_parse(args[0]) or self._is_mistyped_file(args[0])):
             args = ["parse", *args]
         return super().parse_args(ctx, args)
+
+    def _is_mistyped_file(self, argument: str) -> bool:
+        """Return whether a name is more likely that of a file than that of a command."""
+        close = get_close_matches(argument, self.commands, cutoff=_NEARLY_A_COMMAND)
+        is_command = argument.isalpha() and bool(close)
+        return argument[:1] != "-" and not is_command and looks_like_a_file(argument)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Name the command that was probably meant, or how to parse one word."""
+        """Name the command that was probably meant, or how to parse the words."""
         if not ctx.resilient_parsing and args[0] not in self.commands and args[0][:1] != "-":
             close = get_close_matches(args[0], self.commands)
             advice = f"Did you mean {' or '.join(map(repr, close))}? " if close else ""
-            text = f"If it is text: headwise parse {quote(args[0])}"
+            text = f"If it is text: {_as_text(args)}"
             ctx.fail(escape_controls(f"No such command {args[0]!r}. {advice}{text}"))
         return super().resolve_command(ctx, args)
 
@@ -74,6 +87,13 @@ def _is_for_parse(argument: str) -> bool:
     is_flag = argument.split("=", maxsplit=1)[0] in flags or argument[:2] in ("-m", "-o")
     is_text = any(map(str.isspace, argument)) and not argument.startswith("-")
     return argument == "-" or is_flag or is_text or os.path.exists(argument)
+
+
+def _as_text(args: list[str]) -> str:
+    """Write the command that parses words which were given without quotes."""
+    words = list(takewhile(lambda one: one == "-" or one[:1] != "-", args))
+    start = ["headwise"] if len(words) > 1 else ["headwise", "parse"]
+    return join([*start, " ".join(words)[:_LONGEST_TEXT], *args[len(words) :]])
 
 
 def _flush_stdout() -> None:

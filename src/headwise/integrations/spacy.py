@@ -181,8 +181,9 @@ def make_component(
     use_noun_chunks(nlp.vocab)
     settings = Settings(model, threads, keep_sentences, columns, distributions)
     component = ParserComponent(name, settings)
-    if component.language and nlp.lang not in (component.language, ANY_LANGUAGE):
-        what = f"the pipeline is for {language_name(nlp.lang)}, and the model {model} is for"
+    lang = nlp.lang or ANY_LANGUAGE
+    if component.language and lang not in (component.language, ANY_LANGUAGE):
+        what = f"the pipeline is for {language_name(lang)}, and the model {model} is for"
         warnings.warn(f"headwise: {what} {language_name(component.language)}", stacklevel=2)
     return component
 

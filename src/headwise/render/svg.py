@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from headwise.errors import refuse
+from headwise.errors import ConfigError, refuse
 from headwise.files import open_target
 from headwise.render.cells import is_right_to_left
 from headwise.render.layout import (
@@ -218,9 +218,12 @@ class Picture:
         return f"<Picture: {len(self.svg):,} characters of SVG>"
 
     def save(self, path: str | Path) -> None:
-        """Write it to a file, as PNG if its name ends so; if that fails, no part of it is left."""
-        is_png = Path(path).suffix.lower() == ".png"
-        data = self.to_png() if is_png else self.svg.encode("utf-8") + b"\n"
+        """Write it as SVG or PNG, by the name of the file; if that fails, no part of it is left."""
+        ending = Path(str(path).removesuffix(".gz").removesuffix(".xz")).suffix.lower()
+        if ending not in (".svg", ".png"):
+            what = f"{ending} is not written" if ending else "the name has no ending"
+            raise ConfigError(f"{path}: {what}", "use .svg or .png")
+        data = self.to_png() if ending == ".png" else self.svg.encode("utf-8") + b"\n"
         with open_target(path) as stream:
             stream.write(data)
 

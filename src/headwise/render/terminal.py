@@ -25,7 +25,7 @@ from headwise.treebank.sentence import Parse, Sentence
 _DIM, _YELLOW, _RESET = "\x1b[2m", "\x1b[33m", "\x1b[0m"
 _GAP = "  "
 _UNKNOWN = "?"
-_LONGEST = 200
+_LONGEST = 1_000
 """Characters of a value that are looked at; the rest would be clipped anyway."""
 _Span = tuple[int, int]
 
@@ -61,6 +61,7 @@ class LineFormat:
 
 
 _FORMATS = (
+    LineFormat(2, True, 200, 30, 24),
     LineFormat(2, True, 60, 30, 24),
     LineFormat(2, False, 60, 30, 24),
     LineFormat(2, False, 30, 30, 24),

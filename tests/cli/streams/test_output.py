@@ -1,4 +1,5 @@
 import json
+from shutil import get_terminal_size
 from xml.etree import ElementTree
 
 import pytest
@@ -8,6 +9,7 @@ from headwise.cli.streams import output
 from headwise.cli.streams.output import (
     PAGE,
     SHOWN,
+    WIDEST_TREE,
     Annotated,
     OutputFormat,
     Screen,
@@ -92,6 +94,17 @@ def test_output_is_written_sentence_by_sentence() -> None:
 
     for form in ("conllu", "json", "tree"):
         assert b"Kids" in next(written(endless(), form, PAGE))  # type: ignore[arg-type]
+
+
+def test_a_file_or_pipe_has_the_width_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    for columns, width in (("66", 66), ("", None), ("0", None), ("wide", None)):
+        monkeypatch.setenv("COLUMNS", columns)
+        assert screen_of("tree.txt").width == screen_of("-").width == width
+    monkeypatch.delenv("COLUMNS")
+    assert screen_of("-").tree_width == WIDEST_TREE
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert screen_of("tree.txt").width is None
+    assert screen_of("-").width == get_terminal_size().columns
 
 
 def test_a_file_has_no_colour_and_utf8(monkeypatch: pytest.MonkeyPatch) -> None:

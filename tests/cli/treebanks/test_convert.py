@@ -44,6 +44,23 @@ def test_several_files_become_one(tmp_path: Path) -> None:
     assert gzip.decompress(out.read_bytes()).count(b"\n\n") == 3
 
 
+def test_the_name_of_the_output_gives_its_format(tmp_path: Path) -> None:
+    sample = FIXTURES / "hand-made.conllx"
+    for name in ("out.conllx", "OUT.CONLLX", "out.conllx.gz"):
+        done(sample, "-o", tmp_path / name)
+    assert (tmp_path / "out.conllx").read_bytes() == sample.read_bytes()
+    assert (tmp_path / "OUT.CONLLX").read_bytes() == sample.read_bytes()
+    assert gzip.decompress((tmp_path / "out.conllx.gz").read_bytes()) == sample.read_bytes()
+    as_conllu = done(sample).stdout_bytes
+    assert as_conllu != sample.read_bytes()
+    for flags in (["-o", tmp_path / "out"], ["--to", "conllu", "-o", tmp_path / "asked.conllx"]):
+        done(sample, *flags)
+        assert flags[-1].read_bytes() == as_conllu
+    done(ROAD, "-o", tmp_path / "trees.mrg")
+    assert (tmp_path / "trees.mrg").read_bytes() == done(ROAD, "--to", "penn").stdout_bytes
+    fails(1, "dependencies have no phrases", sample, "-o", tmp_path / "x.mrg")
+
+
 def test_a_sample_comes_out_as_checked_by_hand(tmp_path: Path) -> None:
     result = done(ROAD, "--rules", "english", "--quiet")
     assert result.stdout_bytes == (FIXTURES / "heads-gentle-road.conllu").read_bytes()

@@ -120,6 +120,27 @@ def test_a_text_is_refused_with_the_command_that_draws_it(tmp_path: Path) -> Non
     assert f"headwise parse {tmp_path}/notes.txt --format tree" in message
 
 
+def test_a_terminal_without_a_file_is_wrong_usage() -> None:
+    shown = on_terminal("show", code=2)
+    assert "Error: Missing argument FILE.\nhint: name a treebank: headwise show " in shown
+
+
+@pytest.mark.parametrize("width", ["", "60"])
+def test_a_file_or_pipe_is_cut_only_if_a_width_is_asked_for(tmp_path: Path, width: str) -> None:
+    text = "Kids love candy " * 80
+    feats = "|".join(f"Feature{letter}=Value" for letter in "ABCDEFG")
+    row = f"1\tKids\t_\t_\t_\t{feats}\t0\troot\t_\t_\n\n"
+    (tmp_path / "wide.conllu").write_text(f"# text = {text}\n{row}")
+    command = ("show", tmp_path / "wide.conllu", "--columns", "feats")
+    drawn = headwise(*command, COLUMNS=width).stdout.decode()
+    headwise(*command, "-o", tmp_path / "tree.txt", COLUMNS=width)
+    assert (tmp_path / "tree.txt").read_text(encoding="utf-8") == drawn
+    if width:
+        assert max(map(len, drawn.splitlines())) == 60
+    else:
+        assert drawn.splitlines() == [f"1  {text.strip()}", f"──► Kids  {feats}  root"]
+
+
 def test_a_terminal_shows_several_trees_in_a_pager(kids: Path, tmp_path: Path) -> None:
     pager = tmp_path / "pager.py"
     pager.write_text("import sys\nfor line in sys.stdin: print('paged', line, end='')\n")

@@ -68,29 +68,42 @@ SHOWN: tuple[PredictedColumn, ...] = ("upos",)
 """Columns that pictures show unless others are asked for."""
 MAX_PICTURES = 1_000
 """Sentences in one SVG or PNG, which are all in memory; more could hardly be looked at."""
+WIDEST_TREE = 500
+"""Cells of a tree in a file: room for deep trees and long features, but not for endless lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """Where trees are drawn: a terminal, or a file or pipe that somebody will look at."""
+    """Where trees are drawn: a terminal, or a file or pipe, whose `width` may have no limit."""
 
     is_terminal: bool
-    width: int
+    width: int | None
     colour: bool
     encoding: str
 
+    @property
+    def tree_width(self) -> int:
+        """The cells that a tree may take."""
+        return self.width or WIDEST_TREE
 
-PAGE = Screen(is_terminal=False, width=80, colour=False, encoding="utf-8")
+
+PAGE = Screen(is_terminal=False, width=None, colour=False, encoding="utf-8")
 
 
 def screen_of(output: str) -> Screen:
     """Find out what `-o OUTPUT` is; `NO_COLOR` and simple terminals get no colour."""
-    width = shutil.get_terminal_size().columns
     if output != "-" or sys.stdout is None:
-        return Screen(False, width, False, "utf-8")
+        return Screen(False, _asked_width(), False, "utf-8")
     is_terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if is_terminal else _asked_width()
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return Screen(is_terminal, width, is_terminal and not plain, sys.stdout.encoding)
+
+
+def _asked_width() -> int | None:
+    """Read the width of a file or pipe from `COLUMNS`; without it, there is no limit."""
+    columns = os.environ.get("COLUMNS", "")
+    return (int(columns) or None) if columns.isdecimal() else None
 
 
 def choose_format(
@@ -253,7 +266,7 @@ def _trees(
         drawing = draw(
             sentence,
             parse,
-            width=screen.width,
+            width=screen.tree_width,
             colour=screen.colour,
             encoding=screen.encoding,
             columns=columns,

@@ -18,6 +18,7 @@ from headwise.files import about_path, make_folder, open_target
 
 _FORMATS = click.Choice(["penn", "conllu", "conllx"])
 _RULES_OF_SPLIT = {"ptb": "english", "ctb": "chinese"}
+_BY_SUFFIX: dict[str, TreebankFormat] = {".conllu": "conllu", ".conllx": "conllx", ".mrg": "penn"}
 
 
 class _Counts(NamedTuple):
@@ -45,7 +46,12 @@ class _Counts(NamedTuple):
     type=_FORMATS,
     help="Default: by the suffix of the input (.conllu, .conllx), or else penn, bracketed trees.",
 )
-@click.option("--to", "target_format", type=_FORMATS, default="conllu", show_default=True)
+@click.option(
+    "--to",
+    "target_format",
+    type=_FORMATS,
+    help="Default: by the name of the output (.conllu, .conllx, .mrg), or else conllu.",
+)
 @click.option(
     "--rules",
     metavar="NAME|FILE",
@@ -80,7 +86,7 @@ class _Counts(NamedTuple):
 def convert(
     sources: tuple[str, ...],
     source_format: TreebankFormat | None,
-    target_format: TreebankFormat,
+    target_format: TreebankFormat | None,
     rules: str | None,
     output: str,
     split: SplitName | None,
@@ -99,6 +105,7 @@ def convert(
     sources = sources or ("-",)
     _check_flags(sources, source_format or "penn", output, split, last, out)
     source_format = source_format or _format_of(sources)
+    target_format = target_format or _format_named([output]) or "conllu"
     name = rules or (_RULES_OF_SPLIT[split] if split and target_format != "penn" else None)
     table = load_rules(name) if name else None
     conversion = Conversion(
@@ -130,10 +137,14 @@ def _format_of(sources: tuple[str, ...]) -> TreebankFormat:
     for source in sources:
         if source != "-" and not os.path.exists(source):
             raise DataError("No such file or directory", source, hint=about_path(source))
-    names = [name.removesuffix(".gz").removesuffix(".xz") for name in sources]
-    formats: tuple[TreebankFormat, ...] = ("conllu", "conllx")
-    matching = (form for form in formats if all(name.endswith(f".{form}") for name in names))
-    return next(matching, "penn")
+    return _format_named(sources) or "penn"
+
+
+def _format_named(names: Iterable[str]) -> TreebankFormat | None:
+    """Tell the format by the endings of names, if it is the same for all."""
+    plain = [name.lower().removesuffix(".gz").removesuffix(".xz") for name in names]
+    formats = {_BY_SUFFIX.get(os.path.splitext(name)[1]) for name in plain}
+    return formats.pop() if len(formats) == 1 else None
 
 
 def _check_flags(

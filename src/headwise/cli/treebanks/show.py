@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from shlex import quote
@@ -30,7 +31,7 @@ from headwise.treebank.sentence import Sentence
 
 _RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 _LONGEST_TEXT = 1_000
-"""Characters of a text that are looked at for one line."""
+"""Characters of a text that are looked at for one line of a terminal."""
 Numbered = tuple[int, Sentence]
 
 
@@ -45,7 +46,7 @@ Numbered = tuple[int, Sentence]
         "headwise show treebank.conllu.xz --columns lemma,upos,feats -o treebank.html",
     ),
 )
-@click.argument("source", metavar="[FILE]", default="-", type=click.Path())
+@click.argument("source", metavar="[FILE]", required=False, type=click.Path())
 @click.option(
     "-s",
     "--sentence",
@@ -79,7 +80,7 @@ Numbered = tuple[int, Sentence]
     show_default=True,
 )
 def show_trees(
-    source: str,
+    source: str | None,
     wanted: tuple[str, ...],
     as_list: bool,
     output: str,
@@ -91,6 +92,7 @@ def show_trees(
 
     On a terminal, several trees are shown page by page. headwise parse draws trees of text.
     """
+    source = _stdin() if source is None else source
     screen = screen_of(output)
     chosen = out_form or _format_of(output)
     check_picture(chosen, screen)
@@ -114,6 +116,14 @@ def show_trees(
     with open_target(output) as stream:
         for piece in pieces:
             stream.write(piece)
+
+
+def _stdin() -> str:
+    """Name stdin if something is piped into it; on a terminal, FILE was forgotten."""
+    if sys.stdin is not None and sys.stdin.isatty():
+        hint = "name a treebank: headwise show treebank.conllu"
+        raise click.UsageError(f"Missing argument FILE.\nhint: {hint}")
+    return "-"
 
 
 def _format_of(output: str) -> OutputFormat:
@@ -190,9 +200,9 @@ def select_sentences(
 
 def _listed(sentences: Iterable[Numbered], screen: Screen) -> Iterator[str]:
     for number, sentence in sentences:
-        parts = (str(number), sentence.metadata.get("sent_id", ""), sentence.text[:_LONGEST_TEXT])
-        line = visible("  ".join(filter(None, parts)))
-        yield (clip(line, screen.width) if screen.is_terminal else line) + "\n"
+        parts = (str(number), sentence.metadata.get("sent_id", ""), sentence.text)
+        width = screen.width if screen.is_terminal else None
+        yield _one_line("  ".join(filter(None, parts)), width) + "\n"
 
 
 def _drawn(
@@ -203,14 +213,19 @@ def _drawn(
     for number, sentence in sentences:
         drawing = draw(
             sentence,
-            width=screen.width,
+            width=screen.tree_width,
             colour=screen.colour,
             encoding=screen.encoding,
             columns=columns,
         )
-        title = clip(visible(f"{number}  {sentence.text[:_LONGEST_TEXT]}"), screen.width)
+        title = _one_line(f"{number}  {sentence.text}", screen.width)
         yield f"{gap}{title}\n{drawing}\n"
         gap = "\n"
+
+
+def _one_line(text: str, width: int | None) -> str:
+    """Make a text visible in one line, cut to `width` cells if there is a limit."""
+    return visible(text) if width is None else clip(visible(text[:_LONGEST_TEXT]), width)
 
 
 def _page(lines: Iterator[str], screen: Screen) -> None:
