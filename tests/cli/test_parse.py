@@ -289,7 +289,8 @@ def test_models_that_lack_something_say_so(without_segmenter: Path, reads_tags: 
 
 
 def test_flags_that_do_not_fit(tiny_run: Path) -> None:
-    assert "needs --input conllx" in refusal("parse", "Kids", "--format", "conllx")
+    for flags in (["--format", "conllx"], ["-o", "never-written.conllx"]):
+        assert "only written from CoNLL-X" in refusal("parse", "Kids", *flags)
     assert "is CoNLL-X" in refusal("parse", CONLLX, "--input", "conllx", "--format", "conllu")
     message = refusal("parse", "Kids", "-m", "nowhere")
     assert "nowhere: there is no such model" in message

@@ -117,12 +117,14 @@ def choose_format(
     """Choose the format by the flag, by the name of the output, or by where it goes."""
     name = output.removesuffix(".gz").removesuffix(".xz")
     asked = asked or format_of(name, "use .conllu, .json, .svg, .png or .html")
+    if asked is None and name.lower().endswith(".conllx"):
+        asked = "conllx"
     check_picture(asked, screen)
     hint = "headwise convert turns one into the other"
     if form == "conllx" and asked == "conllu":
         raise ConfigError("--format conllu: the input is CoNLL-X", hint)
     if form != "conllx" and asked == "conllx":
-        raise ConfigError("--format conllx: it needs --input conllx", hint)
+        raise ConfigError("CoNLL-X is only written from CoNLL-X: --input conllx", hint)
     if with_probabilities and (form == "conllx" or (asked or "conllu") != "conllu"):
         what = f"--probabilities: not in {asked or form}, only in MISC of CoNLL-U"
         raise ConfigError(what, "use --format conllu; json has all probabilities without it")
