@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-MAX_MODULES, MAX_SWITCHES = 32, 86
+MAX_MODULES, MAX_SWITCHES = 32, 84
 
 
 def test_parsing_passes_few_modules_in_a_straight_order() -> None:

@@ -84,7 +84,7 @@ def test_treebanks_go_by_name_or_start(tmp_path: Path) -> None:
 
 def test_columns_left_as_in_the_input_are_named_at_the_end() -> None:
     """Scoring them would compare the treebank with itself."""
-    note = b"the model does not predict LEMMA, FEATS: as in the input"
+    note = b"left as in the input: LEMMA, FEATS (not predicted by the model)"
     for flags in ([], ["--processes", 2]):
         assert headwise("parse", SAMPLE, *flags).stderr.splitlines()[-1] == note
     assert note not in headwise("parse", SAMPLE, "--quiet").stderr

@@ -1,9 +1,8 @@
 """Choose a model by the language of a text, and tell when a text is not in a model's language."""
 
+import math
 from contextlib import suppress
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import dataclass, field
 
 from headwise.errors import ModelError
 from headwise.model.find import (
@@ -40,6 +39,8 @@ class LanguageGuess:
     language: str
     probability: float
     n_letters: int
+    log_probs: dict[str, float] = field(repr=False)
+    """Of all languages that can be told apart."""
 
     @property
     def is_clear(self) -> bool:
@@ -56,20 +57,19 @@ class LanguageGuess:
 def guess_language(text: str) -> LanguageGuess:
     """Guess the language of a text from its first letters."""
     identifier = load_identifier()
-    log_probs = identifier.log_probs(text)
-    best = int(log_probs.argmax())
+    log_probs = dict(zip(identifier.languages, identifier.log_probs(text).tolist(), strict=True))
+    best = max(log_probs, key=log_probs.__getitem__)
     n_letters = len(letters_of(text).replace(" ", ""))
-    return LanguageGuess(identifier.languages[best], float(np.exp(log_probs[best])), n_letters)
+    return LanguageGuess(best, math.exp(log_probs[best]), n_letters, log_probs)
 
 
 def other_language(text: str, language: str) -> str | None:
     """Name the language that a text is clearly in, if it is not this one."""
-    identifier = load_identifier()
-    if language not in identifier.languages:
-        return None
     guess = guess_language(text)
-    log_prob = identifier.log_probs(text)[identifier.languages.index(language)]
-    is_other = guess.language != language and log_prob < np.log(UNLIKELY * guess.doubt)
+    if language not in guess.log_probs:
+        return None
+    is_ruled_out = guess.log_probs[language] < math.log(UNLIKELY * guess.doubt)
+    is_other = guess.language != language and is_ruled_out
     return guess.language if is_other and guess.is_clear else None
 
 
@@ -77,22 +77,20 @@ def choose_model(text: str, languages: dict[str, str]) -> str:
     """Choose the model of the language of a text; `languages` has that of each model.
 
     A text that is clearly in a language without a model is an error; a short or doubtful one gets
-    the likeliest of the languages that there are. A few letters must leave no doubt among these:
-    if they do, the built-in model is chosen.
+    the likeliest of the languages that there are. If a text has only a few letters and leaves some
+    doubt among these, the built-in model is chosen.
     """
-    identifier = load_identifier()
     models = {language: name for name, language in reversed(languages.items())}
     models |= {name: name for name, language in languages.items() if name == language}
     guess = guess_language(text)
     is_known = guess.language in models
     if not is_known and guess.probability >= CLEAR and guess.n_letters >= FEWEST_TO_CHOOSE:
         raise _missing(guess.language)
-    log_probs = dict(zip(identifier.languages, identifier.log_probs(text), strict=True))
-    known = {language: log_probs[language] for language in log_probs.keys() & models.keys()}
+    known = {code: value for code, value in guess.log_probs.items() if code in models}
     if not guess.n_letters or not known:
         return DEFAULT_MODEL
-    best = max(sorted(known), key=known.__getitem__)
-    share = np.exp(known[best] - np.logaddexp.reduce(list(known.values())))
+    best = max(known, key=known.__getitem__)
+    share = 1 / sum(math.exp(value - known[best]) for value in known.values())
     is_doubtful = guess.n_letters < FEWEST_LETTERS and share < SURE_OF_FEW_LETTERS
     return DEFAULT_MODEL if is_doubtful and DEFAULT_MODEL in languages else models[best]
 

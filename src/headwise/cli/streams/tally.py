@@ -148,7 +148,7 @@ class Tally:
         click.echo(f"{self._speed()}{'; ' if how else ''}{how}", err=True)
         if self._left:
             columns = ", ".join(name.upper() for name in _PREDICTED if name in self._left)
-            click.echo(f"the model does not predict {columns}: as in the input", err=True)
+            click.echo(f"left as in the input: {columns} (not predicted by the model)", err=True)
 
     def _time_left(self) -> str:
         share = self._reading.share_done(self._decoders.total())
