@@ -14,6 +14,7 @@ import headwise
 from bench.experiment.plan import Run, run_folder
 from bench.experiment.results import write_json
 from bench.languages.measure import Scores
+from bench.languages.picture import box_of, cover
 from bench.languages.plan import PLAN_PATH, read_plan
 from bench.languages.ship import (
     CARDS,
@@ -23,8 +24,6 @@ from bench.languages.ship import (
     START,
     Facts,
     Trained,
-    box_of,
-    cover,
     describe,
     main,
     read_cards,
